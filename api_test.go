@@ -59,9 +59,11 @@ func TestExampleRecipesPlanAsRuns(t *testing.T) {
 			continue
 		}
 		if again.Ledger != nil {
-			again.Ledger, again.Dataset = nil, "" // its file is not published
+			again.Ledger = nil
+			again.Dataset = "" // its file is not published
 		}
-		if priced, err := again.Plan(must(again.Open())); err != nil ||
+		priced, err := again.Plan(must(again.Open()))
+		if err != nil ||
 			priced.Guarantee().String() != plan.Guarantee().String() {
 			t.Errorf("%s: as published: %v", path, err)
 		}
@@ -79,7 +81,9 @@ func TestRecipeIsChanged(t *testing.T) {
 	run.Epsilon = 3
 	run.Holdout = dptrain.None
 	plan := must(run.Plan(table))
-	if g := plan.Guarantee(); g.Epsilon != 3 || plan.Method() != "tukey" ||
+	g := plan.Guarantee()
+	if g.Epsilon != 3 ||
+		plan.Method() != "tukey" ||
 		!strings.Contains(string(plan.Recipe()), "fallback: joint-gram") {
 		t.Errorf("%v %s\n%s", g, plan.Method(), plan.Recipe())
 	}
@@ -102,22 +106,28 @@ func TestRecipeIsChanged(t *testing.T) {
 // that names no table cannot be opened.
 func TestRecipeMistakes(t *testing.T) {
 	var problems dptrain.Problems
-	if _, err := dptrain.ParseRecipe("r.yaml",
-		[]byte("data: {target: y}\nprivacy: {epsilon: -1}\n")); !errors.As(err, &problems) ||
-		problems[len(problems)-1].Line == 0 {
+	_, err := dptrain.ParseRecipe(
+		"r.yaml",
+		[]byte("data: {target: y}\nprivacy: {epsilon: -1}\n"),
+	)
+	if !errors.As(err, &problems) || problems[len(problems)-1].Line == 0 {
 		t.Errorf("%v", err)
 	}
-	if _, err := dptrain.ReadRecipe("absent.yaml"); !errors.As(err, &problems) ||
-		!errors.Is(err, os.ErrNotExist) {
+	_, err = dptrain.ReadRecipe("absent.yaml")
+	if !errors.As(err, &problems) || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
-	if table, err := (dptrain.Run{Target: "y", Epsilon: 1}).Open(); table != nil || err == nil {
+	table, err := (dptrain.Run{Target: "y", Epsilon: 1}).Open()
+	if table != nil || err == nil {
 		t.Errorf("%v, %v", table, err)
 	}
 	run := must(
-		dptrain.ParseRecipe("r.yaml",
-			[]byte("data: {path: absent.csv, target: y}\nprivacy: {epsilon: 1}\n")))
-	if table, err := run.Open(); table != nil || !errors.Is(err, dataset.ErrUnreadable) {
+		dptrain.ParseRecipe(
+			"r.yaml",
+			[]byte("data: {path: absent.csv, target: y}\nprivacy: {epsilon: 1}\n"),
+		))
+	table, err = run.Open()
+	if table != nil || !errors.Is(err, dataset.ErrUnreadable) {
 		t.Errorf("%v, %v", table, err)
 	}
 }
@@ -131,28 +141,45 @@ func memoryTable(t *testing.T) *dataset.Table {
 	home := make([]int32, n)
 	repaid := make([]int32, n)
 	for i := range n {
-		dose[i], home[i] = float64(i%100)/10, int32(i%3)
+		dose[i] = float64(i%100) / 10
+		home[i] = int32(i % 3)
 		if dose[i] < 5 {
 			repaid[i] = 1
 		}
 	}
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "dose", Ranged: true, Lower: 0, Upper: 10, HasMissing: true, Missing: 5},
-		{Name: "home", Kind: dataset.Category, Categories: []string{"rent", "own"}, Other: true},
+		{
+			Name:       "home",
+			Kind:       dataset.Category,
+			Categories: []string{"rent", "own"},
+			Other:      true,
+		},
 		{Name: "noise"},
 		{Name: "repaid", Kind: dataset.Category, Categories: []string{"no", "yes"}},
 	}}
 	return must(
-		dataset.NewTable(schema,
-			[]dataset.ColumnData{{Floats: dose}, {Codes: home}, {Floats: noise}, {Codes: repaid}},
-			nil))
+		dataset.NewTable(
+			schema,
+			[]dataset.ColumnData{
+				{Floats: dose},
+				{Codes: home},
+				{Floats: noise},
+				{Codes: repaid},
+			},
+			nil,
+		))
 }
 
 // TestHold checks that a table in memory declares its columns, that columns may be left out, that a release is
 // written and that the model predicts the table.
 func TestHold(t *testing.T) {
 	table := dptrain.Hold(memoryTable(t))
-	plan := must(dptrain.Run{Target: "repaid", Epsilon: 2, Exclude: []string{"noise"}}.Plan(table))
+	plan := must(dptrain.Run{
+		Target:  "repaid",
+		Epsilon: 2,
+		Exclude: []string{"noise"},
+	}.Plan(table))
 	for _, want := range []string{"task: classification", "upper: 10", "missing: 5", "[rent, own]",
 		"classes:"} {
 		if !strings.Contains(string(plan.Recipe()), want) {
@@ -164,12 +191,14 @@ func TestHold(t *testing.T) {
 	check(fit.Save(out))
 	model := must(dptrain.ReadModel(filepath.Join(out, "release", "model.json")))
 	predictions := must(dptrain.Predict(t.Context(), model, table))
-	if len(predictions) != 4000 || fit.Confusion == nil ||
+	if len(predictions) != 4000 ||
+		fit.Confusion == nil ||
 		!slices.Equal(fit.Considered, []string{"dose", "home"}) {
 		t.Errorf("%d predictions, %+v", len(predictions), fit)
 	}
-	if err := must(
-		dptrain.Verify(t.Context(), filepath.Join(out, "release"), nil)).Err(); err != nil {
+	err := must(
+		dptrain.Verify(t.Context(), filepath.Join(out, "release"), nil)).Err()
+	if err != nil {
 		t.Error(err)
 	}
 	read := must(dptrain.ReadReport(filepath.Join(out, "release", "report.json")))
@@ -193,7 +222,8 @@ func TestHold(t *testing.T) {
 	if _, err := plan.Fit(t.Context(), table); !errors.Is(err, dptrain.ErrOpened) {
 		t.Errorf("a second fit: %v", err)
 	}
-	if fit, err := plan.Again().Fit(t.Context(), table); err != nil || fit.Confusion == nil {
+	fit, err = plan.Again().Fit(t.Context(), table)
+	if err != nil || fit.Confusion == nil {
 		t.Errorf("one run more: %v", err)
 	}
 }
@@ -205,21 +235,34 @@ func TestHoldUnits(t *testing.T) {
 	x := make([]float64, n)
 	ids := make([]uint64, n)
 	for i := range n {
-		x[i], ids[i] = float64(i%50), uint64(i/3)
+		x[i] = float64(i % 50)
+		ids[i] = uint64(i / 3)
 	}
-	columns := []dataset.Column{{Name: "x", Ranged: true, Upper: 50},
-		{Name: "y", Ranged: true, Upper: 50}}
+	columns := []dataset.Column{
+		{Name: "x", Ranged: true, Upper: 50},
+		{Name: "y", Ranged: true, Upper: 50},
+	}
 	held := must(
-		dataset.NewTable(dataset.Schema{Columns: columns, Unit: "person"},
-			[]dataset.ColumnData{{Floats: x}, {Floats: x}}, ids))
-	run := dptrain.Run{Target: "y", Epsilon: 2, Unit: budget.Unit{Column: "person", MaxRows: 2}}
+		dataset.NewTable(
+			dataset.Schema{Columns: columns, Unit: "person"},
+			[]dataset.ColumnData{{Floats: x}, {Floats: x}},
+			ids,
+		))
+	run := dptrain.Run{
+		Target:  "y",
+		Epsilon: 2,
+		Unit:    budget.Unit{Column: "person", MaxRows: 2},
+	}
 	fit := must(must(run.Plan(dptrain.Hold(held))).Fit(t.Context(), dptrain.Hold(held)))
 	if kept := fit.Curator.TrainRows + fit.Curator.HoldoutRows; kept != n/3*2 {
 		t.Errorf("%d records are kept of %d units", kept, n/3)
 	}
 	none := must(
-		dataset.NewTable(dataset.Schema{Columns: append(columns, dataset.Column{Name: "person"})},
-			[]dataset.ColumnData{{Floats: x}, {Floats: x}, {Floats: x}}, nil))
+		dataset.NewTable(
+			dataset.Schema{Columns: append(columns, dataset.Column{Name: "person"})},
+			[]dataset.ColumnData{{Floats: x}, {Floats: x}, {Floats: x}},
+			nil,
+		))
 	if _, err := run.Plan(dptrain.Hold(none)); !errors.Is(err, dptrain.ErrSchema) {
 		t.Errorf("without units: %v", err)
 	}
@@ -234,8 +277,8 @@ func TestDeclaredScaling(t *testing.T) {
 		DeclaredScaling: true,
 	}
 	var problems dptrain.Problems
-	if _, err := run.Plan(must(dptrain.Open(houses))); !errors.As(err, &problems) ||
-		!strings.Contains(err.Error(), "lower") {
+	_, err := run.Plan(must(dptrain.Open(houses)))
+	if !errors.As(err, &problems) || !strings.Contains(err.Error(), "lower") {
 		t.Errorf("%v", err)
 	}
 }
@@ -264,17 +307,20 @@ func TestSharesMatchPlanAndRecipe(t *testing.T) {
 		t.Errorf("selection has %v times what the ranges have: %v", got, shares)
 	}
 	run.Selector = nil
-	if plan, err = run.Plan(
-		&dptrain.Table{Header: strings.Split("a,b,c,d,e,f,g,y", ",")}); err != nil ||
+	plan, err = run.Plan(
+		&dptrain.Table{Header: strings.Split("a,b,c,d,e,f,g,y", ",")})
+	if err != nil ||
 		!strings.Contains(string(plan.Recipe()), "budget:\n  ranges: 0.2\n  selection: 0.5\n") {
 		t.Errorf("%v %s", err, plan.Recipe())
 	}
 	run.Shares = map[string]float64{"choice": .5}
-	if _, err := run.Plan(table); err == nil || !strings.Contains(err.Error(), `"choice"`) {
+	_, err = run.Plan(table)
+	if err == nil || !strings.Contains(err.Error(), `"choice"`) {
 		t.Error(err)
 	}
 	run.Shares = map[string]float64{"selection": 1.5}
-	if _, err := run.Plan(table); err == nil || !strings.Contains(err.Error(), `Shares["selection"]`) {
+	_, err = run.Plan(table)
+	if err == nil || !strings.Contains(err.Error(), `Shares["selection"]`) {
 		t.Error(err)
 	}
 }
@@ -283,9 +329,12 @@ func TestSharesMatchPlanAndRecipe(t *testing.T) {
 // names the stages. Otherwise the run is rejected with the name of the stage that is not pure.
 func TestPureRun(t *testing.T) {
 	run := dptrain.Run{
-		Target: "repaid", Classes: []string{"no", "yes"},
+		Target:  "repaid",
+		Classes: []string{"no", "yes"},
 		Exclude: []string{"home", "purpose", "rating"},
-		Epsilon: 3, Delta: dptrain.None, Holdout: dptrain.None,
+		Epsilon: 3,
+		Delta:   dptrain.None,
+		Holdout: dptrain.None,
 	}
 	table := must(dptrain.Open("testdata/loans.csv"))
 	for name, change := range map[string]func(*dptrain.Run){
@@ -346,7 +395,8 @@ func TestCountFailure(t *testing.T) {
 		t.Errorf("%v\n%s", err, plan.Recipe())
 	}
 	run.CountFailure = .7
-	if _, err := run.Plan(table); err == nil ||
+	_, err = run.Plan(table)
+	if err == nil ||
 		!strings.Contains(err.Error(), "CountFailure must be above 0 and at most 0.5, not 0.7") {
 		t.Error(err)
 	}

@@ -31,7 +31,11 @@ const houses = "testdata/houses.csv"
 func Example() {
 	table, err := dptrain.Open("testdata/houses.csv")
 	check(err)
-	run := dptrain.Run{Target: "price", Epsilon: 1, Exclude: []string{"ocean"}}
+	run := dptrain.Run{
+		Target:  "price",
+		Epsilon: 1,
+		Exclude: []string{"ocean"},
+	}
 	plan, err := run.Plan(table)
 	check(err)
 	fmt.Println(plan.Guarantee())
@@ -53,18 +57,29 @@ func Example() {
 func ExampleFit_Predictor() {
 	table, err := dptrain.Open("testdata/houses.csv")
 	check(err)
-	plan, err := dptrain.Run{Target: "price", Epsilon: 2, Columns: map[string]dptrain.Column{
-		"age":   dptrain.Range(0, 90),
-		"ocean": dptrain.Categories("inland", "near bay", "near ocean", "island"),
-	}}.Plan(table)
+	plan, err := dptrain.Run{
+		Target:  "price",
+		Epsilon: 2,
+		Columns: map[string]dptrain.Column{
+			"age":   dptrain.Range(0, 90),
+			"ocean": dptrain.Categories("inland", "near bay", "near ocean", "island"),
+		},
+	}.Plan(table)
 	check(err)
 	fit, err := plan.Fit(context.Background(), table)
 	check(err)
 	predictor, err := fit.Predictor()
 	check(err)
 	price, err := predictor.PredictRecord(map[string]any{
-		"area": 120, "rooms": 4, "age": 30, "distance": 5, "latitude": 0, "longitude": 0,
-		"quality": 5, "garden": 200, "ocean": "inland",
+		"area":      120,
+		"rooms":     4,
+		"age":       30,
+		"distance":  5,
+		"latitude":  0,
+		"longitude": 0,
+		"quality":   5,
+		"garden":    200,
+		"ocean":     "inland",
 	})
 	check(err)
 	fmt.Println("a price:", price > 0)
@@ -87,7 +102,11 @@ func must[T any](x T, err error) T {
 func TestPlanReadsNoRow(t *testing.T) {
 	header := must(dptrain.Open(houses)).Header
 	table := &dptrain.Table{Path: filepath.Join(t.TempDir(), "absent.csv"), Header: header}
-	plan, err := dptrain.Run{Target: "price", Epsilon: 1, Exclude: []string{"ocean"}}.Plan(table)
+	plan, err := dptrain.Run{
+		Target:  "price",
+		Epsilon: 1,
+		Exclude: []string{"ocean"},
+	}.Plan(table)
 	if err != nil || plan.Guarantee().Epsilon != 1 || len(plan.Steps()) == 0 {
 		t.Fatalf("%+v, %v", plan, err)
 	}
@@ -97,8 +116,11 @@ func TestPlanReadsNoRow(t *testing.T) {
 	if _, err := plan.Fit(t.Context(), table); !errors.Is(err, mechanism.ErrOpened) {
 		t.Errorf("second fit: %v", err)
 	}
-	if _, err := plan.Fit(t.Context(),
-		&dptrain.Table{Path: houses, Header: header[1:]}); !errors.Is(
+	_, err = plan.Fit(
+		t.Context(),
+		&dptrain.Table{Path: houses, Header: header[1:]},
+	)
+	if !errors.Is(
 		err, pipeline.ErrSchema) {
 		t.Errorf("another header: %v", err)
 	}
@@ -110,13 +132,19 @@ func TestDefaults(t *testing.T) {
 	for name, classes := range map[string][]string{"price": nil, "repaid": {"no", "yes"}} {
 		path := map[string]string{"price": houses, "repaid": "testdata/loans.csv"}[name]
 		table := must(dptrain.Open(path))
-		starter, problems := recipe.Parse("starter",
-			must(recipe.Init(table.Header, path, name, recipe.Names{List: classes})))
+		starter, problems := recipe.Parse(
+			"starter",
+			must(recipe.Init(table.Header, path, name, recipe.Names{List: classes})),
+		)
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
 		starter.Data.Header = table.Header
-		plan, err := dptrain.Run{Target: name, Epsilon: 1, Classes: classes}.Plan(table)
+		plan, err := dptrain.Run{
+			Target:  name,
+			Epsilon: 1,
+			Classes: classes,
+		}.Plan(table)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +157,8 @@ func TestDefaults(t *testing.T) {
 		Epsilon: 1,
 		Holdout: dptrain.None,
 	}.Plan(must(dptrain.Open(houses)))
-	if err != nil || slices.Contains(plan.Stages(), "held-out metric") ||
+	if err != nil ||
+		slices.Contains(plan.Stages(), "held-out metric") ||
 		!strings.Contains(string(plan.Recipe()), "\nholdout: 0\n") {
 		t.Errorf("%s, %v", plan.Recipe(), err)
 	}
@@ -147,16 +176,24 @@ func TestInvalidSettingsAreRejectedBeforeReading(t *testing.T) {
 		`the target "z" is not in the header`:   {Target: "z", Epsilon: 1},
 		"Holdout must be from 0 to 0.5, not -2": {Target: "y", Epsilon: 1, Holdout: -2},
 		"Delta":                                 {Target: "y", Epsilon: 1, Delta: 2},
-		"Dataset is required":                   {Target: "y", Epsilon: 1, Ledger: book},
-		"need a Ledger":                         {Target: "y", Epsilon: 1, Dataset: "houses"},
+		"Dataset is required": {
+			Target:  "y",
+			Epsilon: 1,
+			Ledger:  book,
+		},
+		"need a Ledger": {
+			Target:  "y",
+			Epsilon: 1,
+			Dataset: "houses",
+		},
 		`the declared column "w" is not in the hea`: {
 			Target:  "y",
 			Epsilon: 1,
 			Columns: map[string]dptrain.Column{"w": dptrain.Range(0, 1)},
 		},
 	} {
-		if plan, err := run.Plan(table); plan != nil || err == nil ||
-			!strings.Contains(err.Error(), want) {
+		plan, err := run.Plan(table)
+		if plan != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, %v, want %q", run, plan, err, want)
 		}
 	}
@@ -171,8 +208,11 @@ func TestLedger(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "dptrain.ledger")
 	book := dptrain.OpenLedger(path)
-	check(book.Register(t.Context(), "houses",
-		budget.Total{Epsilon: 1.2, Delta: 1e-6, BlackBox: 1e-7}))
+	check(book.Register(
+		t.Context(),
+		"houses",
+		budget.Total{Epsilon: 1.2, Delta: 1e-6, BlackBox: 1e-7},
+	))
 	inner := ledger.New(path, ledger.Options{})
 	table := must(dptrain.Open(houses))
 	run := dptrain.Run{
@@ -185,16 +225,22 @@ func TestLedger(t *testing.T) {
 	}
 	fit := must(must(run.Plan(table)).Fit(t.Context(), table))
 	account := must(must(inner.Read(t.Context())).Account("houses"))
-	if len(account.Runs) != 1 || account.Reserved.Cost != 0 || account.Committed.Cost == 0 {
+	if len(account.Runs) != 1 ||
+		account.Reserved.Cost != 0 ||
+		account.Committed.Cost == 0 {
 		t.Errorf("after a run: %+v", account)
 	}
 	out := filepath.Join(dir, "out")
 	if err := fit.Save(out); err != nil {
 		t.Fatal(err)
 	}
-	if v := must(
-		report.Verify(t.Context(), filepath.Join(out, "release"),
-			report.VerifyOptions{Ledger: inner})); v.Err() != nil {
+	v := must(
+		report.Verify(
+			t.Context(),
+			filepath.Join(out, "release"),
+			report.VerifyOptions{Ledger: inner},
+		))
+	if v.Err() != nil {
 		t.Errorf("verify: %+v", v)
 	}
 	if slices.ContainsFunc(fit.Warnings, func(w dptrain.Warning) bool {
@@ -204,7 +250,8 @@ func TestLedger(t *testing.T) {
 	}
 	absent := &dptrain.Table{Path: filepath.Join(dir, "absent.csv"), Header: table.Header}
 	var spent *dptrain.SpentError
-	if _, err := must(run.Plan(absent)).Fit(t.Context(), absent); !errors.As(err, &spent) ||
+	_, err := must(run.Plan(absent)).Fit(t.Context(), absent)
+	if !errors.As(err, &spent) ||
 		!strings.Contains(err.Error(), "the largest epsilon that fits is") {
 		t.Errorf("over the total, before the file was touched: %v", err)
 	}
@@ -216,8 +263,11 @@ func TestLedgerIsBusy(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "dptrain.ledger")
 	book := dptrain.OpenLedger(path)
-	check(book.Register(t.Context(), "houses",
-		budget.Total{Epsilon: 5, Delta: 1e-5, BlackBox: 1e-6}))
+	check(book.Register(
+		t.Context(),
+		"houses",
+		budget.Total{Epsilon: 5, Delta: 1e-5, BlackBox: 1e-6},
+	))
 	table := must(dptrain.Open(houses))
 	run := dptrain.Run{
 		Target:  "price",
@@ -232,23 +282,26 @@ func TestLedgerIsBusy(t *testing.T) {
 		}
 	}
 	fit, err := must(run.Plan(table)).Fit(t.Context(), table)
-	if fit == nil || !errors.Is(err, ledger.ErrUnreadable) ||
+	if fit == nil ||
+		!errors.Is(err, ledger.ErrUnreadable) ||
 		!strings.Contains(err.Error(), "remains spent") {
 		t.Fatalf("%v, %v", fit, err)
 	}
 	out := filepath.Join(dir, "out")
 	later := filepath.Join(dir, "later")
-	if err := fit.Save(out); err == nil || !strings.Contains(err.Error(), "ledger commit") {
+	err = fit.Save(out)
+	if err == nil || !strings.Contains(err.Error(), "ledger commit") {
 		t.Errorf("save: %v", err)
 	}
-	if got := filesIn(out); len(got) == 0 || slices.ContainsFunc(got, func(s string) bool {
+	got := filesIn(out)
+	if len(got) == 0 || slices.ContainsFunc(got, func(s string) bool {
 		return !strings.HasPrefix(s, "pending/")
 	}) {
 		t.Errorf("kept: %v", got)
 	}
 	check(os.Rename(path+".away", path))
-	if err := fit.Save(later); err != nil ||
-		!slices.Contains(filesIn(later), "release/model.json") {
+	err = fit.Save(later)
+	if err != nil || !slices.Contains(filesIn(later), "release/model.json") {
 		t.Errorf("save: %v, %v", filesIn(later), err)
 	}
 }
@@ -260,10 +313,13 @@ func TestSave(t *testing.T) {
 	var shares []float64
 	var stages []string
 	run := dptrain.Run{
-		Target: "repaid", Epsilon: 1, Classes: []string{"no", "yes"},
+		Target:  "repaid",
+		Epsilon: 1,
+		Classes: []string{"no", "yes"},
 		Exclude: []string{"rating", "home", "purpose"},
 		Progress: func(share float64, stage string) {
-			shares, stages = append(shares, share), append(stages, stage)
+			shares = append(shares, share)
+			stages = append(stages, stage)
 		},
 	}
 	plan := must(run.Plan(table))
@@ -280,17 +336,25 @@ func TestSave(t *testing.T) {
 	if got := filesIn(out); !slices.Equal(got, want) {
 		t.Errorf("files: %v", got)
 	}
-	if v := must(
-		report.Verify(t.Context(), filepath.Join(out, "release"),
-			report.VerifyOptions{})); v.Err() != nil {
+	v := must(
+		report.Verify(
+			t.Context(),
+			filepath.Join(out, "release"),
+			report.VerifyOptions{},
+		))
+	if v.Err() != nil {
 		t.Errorf("verify: %+v", v)
 	}
 	if err := fit.Save(out); !errors.Is(err, report.ErrExists) {
 		t.Errorf("a second save: %v", err)
 	}
 	fit.Curator.TrainRows = 2109876543 // digits that no other number contains
-	for _, printed := range []string{string(must(json.Marshal(fit))), fmt.Sprintf("%+v", fit),
-		fmt.Sprintf("%#v", fit), fmt.Sprintln(*fit)} {
+	for _, printed := range []string{
+		string(must(json.Marshal(fit))),
+		fmt.Sprintf("%+v", fit),
+		fmt.Sprintf("%#v", fit),
+		fmt.Sprintln(*fit),
+	} {
 		for _, exact := range []string{"2109876543", "TrainRows", "train_rows"} {
 			if strings.Contains(printed, exact) {
 				t.Errorf("%s is in: %s", exact, printed)
@@ -309,7 +373,8 @@ func TestSave(t *testing.T) {
 
 // TestAbstainedRunHasNoPredictor checks that a run without a model has no predictor.
 func TestAbstainedRunHasNoPredictor(t *testing.T) {
-	if p, err := new(dptrain.Fit).Predictor(); p != nil || !errors.Is(err, dptrain.ErrAbstained) {
+	p, err := new(dptrain.Fit).Predictor()
+	if p != nil || !errors.Is(err, dptrain.ErrAbstained) {
 		t.Errorf("%v, %v", p, err)
 	}
 }
@@ -319,14 +384,23 @@ func TestAbstainedRunHasNoPredictor(t *testing.T) {
 func TestPrivateColumns(t *testing.T) {
 	table := must(dptrain.Open(houses))
 	book := dptrain.OpenLedger(filepath.Join(t.TempDir(), "dptrain.ledger"))
-	total := budget.Total{Epsilon: 2, Delta: 1e-5, Relation: budget.SubstitutePrivateColumns}
+	total := budget.Total{
+		Epsilon:  2,
+		Delta:    1e-5,
+		Relation: budget.SubstitutePrivateColumns,
+	}
 	check(book.Register(t.Context(), "houses", total, "area", "garden"))
 	run := dptrain.Run{
-		Target: "price", Epsilon: 1, Exclude: []string{"ocean"}, Relation: total.Relation,
-		Ledger: book, Dataset: "houses",
-		Columns: map[string]dptrain.Column{"area": {Private: true}},
+		Target:   "price",
+		Epsilon:  1,
+		Exclude:  []string{"ocean"},
+		Relation: total.Relation,
+		Ledger:   book,
+		Dataset:  "houses",
+		Columns:  map[string]dptrain.Column{"area": {Private: true}},
 	}
-	if _, err := must(run.Plan(table)).Fit(t.Context(), table); !errors.Is(err, ledger.ErrPublic) {
+	_, err := must(run.Plan(table)).Fit(t.Context(), table)
+	if !errors.Is(err, ledger.ErrPublic) {
 		t.Errorf("the garden is public: %v", err)
 	}
 	run.Columns["garden"] = dptrain.Column{Private: true}
@@ -342,12 +416,20 @@ func TestPrivateColumns(t *testing.T) {
 func TestPrivateTarget(t *testing.T) {
 	table := must(dptrain.Open(houses))
 	book := dptrain.OpenLedger(filepath.Join(t.TempDir(), "dptrain.ledger"))
-	total := budget.Total{Epsilon: 2, Delta: 1e-5, Relation: budget.SubstitutePrivateColumns}
+	total := budget.Total{
+		Epsilon:  2,
+		Delta:    1e-5,
+		Relation: budget.SubstitutePrivateColumns,
+	}
 	check(book.Register(t.Context(), "houses", total, "price"))
 	run := dptrain.Run{
-		Target: "price", Epsilon: 1, Exclude: []string{"ocean"}, Relation: total.Relation,
-		Ledger: book, Dataset: "houses",
-		Columns: map[string]dptrain.Column{"price": {Private: true}},
+		Target:   "price",
+		Epsilon:  1,
+		Exclude:  []string{"ocean"},
+		Relation: total.Relation,
+		Ledger:   book,
+		Dataset:  "houses",
+		Columns:  map[string]dptrain.Column{"price": {Private: true}},
 	}
 	fit := must(must(run.Plan(table)).Fit(t.Context(), table))
 	if fit.Guarantee.Relation != total.Relation || fit.R2 == nil || fit.R2.Value < .4 {
@@ -357,7 +439,8 @@ func TestPrivateTarget(t *testing.T) {
 		run.Columns[name] = dptrain.Column{Private: true}
 	}
 	delete(run.Columns, "ocean")
-	if _, err := run.Plan(table); err == nil ||
+	_, err := run.Plan(table)
+	if err == nil ||
 		!strings.Contains(err.Error(), "no column of the run is public") {
 		t.Errorf("nothing is public: %v", err)
 	}
@@ -376,8 +459,10 @@ func TestStreamedRunRemovesScratch(t *testing.T) {
 		Scratch: folder,
 	}
 	fit := must(must(run.Plan(table)).Fit(t.Context(), table))
-	if rows := must(os.ReadFile(houses)); fit.Curator.Rows != bytes.Count(rows, []byte("\n"))-1 ||
-		fit.R2 == nil || fit.Curator.Seconds["read"] <= 0 {
+	rows := must(os.ReadFile(houses))
+	if fit.Curator.Rows != bytes.Count(rows, []byte("\n"))-1 ||
+		fit.R2 == nil ||
+		fit.Curator.Seconds["read"] <= 0 {
 		t.Errorf("%d rows, R² %v", fit.Curator.Rows, fit.R2)
 	}
 	if left := must(os.ReadDir(folder)); len(left) > 0 {
@@ -413,8 +498,12 @@ func TestStreamedRunRemovesScratch(t *testing.T) {
 func TestForeignSelectorAndTrainerAreNamed(t *testing.T) {
 	table := must(dptrain.Open(houses))
 	run := dptrain.Run{
-		Target: "price", Epsilon: 3, Exclude: []string{"ocean"}, Holdout: dptrain.None,
-		Selector: selection.Kendall{K: 5}, Model: tukey.Tukey{Buckets: 400},
+		Target:   "price",
+		Epsilon:  3,
+		Exclude:  []string{"ocean"},
+		Holdout:  dptrain.None,
+		Selector: selection.Kendall{K: 5},
+		Model:    tukey.Tukey{Buckets: 400},
 	}
 	plan := must(run.Plan(table))
 	if plan.Method() != "tukey" || plan.Recipe() != nil {
@@ -426,14 +515,22 @@ func TestForeignSelectorAndTrainerAreNamed(t *testing.T) {
 	}
 	out := t.TempDir()
 	check(fit.Save(out))
-	if v := must(
-		report.Verify(t.Context(), filepath.Join(out, "release"),
-			report.VerifyOptions{})); v.Err() != nil {
+	v := must(
+		report.Verify(
+			t.Context(),
+			filepath.Join(out, "release"),
+			report.VerifyOptions{},
+		))
+	if v.Err() != nil {
 		t.Errorf("verify: %+v", v)
 	}
 	r := must(
 		report.Decode(
-			bytes.NewReader(must(os.ReadFile(filepath.Join(out, "release", "report.json"))))))
+			bytes.NewReader(must(os.ReadFile(filepath.Join(
+				out,
+				"release",
+				"report.json",
+			))))))
 	if r.Model.Method != "tukey" {
 		t.Errorf("%+v", r.Model)
 	}

@@ -33,7 +33,11 @@ func ExampleOpenAs() {
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "houses.csv")
 	check(os.WriteFile(path, []byte("area;price\n70,5;200000\n"), 0o600))
-	table, err := dptrain.OpenAs(path, dataset.Format{Separator: ';', Decimal: ','}, "price")
+	table, err := dptrain.OpenAs(
+		path,
+		dataset.Format{Separator: ';', Decimal: ','},
+		"price",
+	)
 	check(err)
 	fmt.Println(table.Header)
 	// Output:
@@ -53,8 +57,11 @@ func ExampleTable() {
 // Columns in memory are a table too.
 func ExampleHold() {
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "dose"}, {Name: "response"}}}
-	records, err := dataset.NewTable(schema,
-		[]dataset.ColumnData{{Floats: []float64{1, 2, 3}}, {Floats: []float64{2, 4, 6}}}, nil)
+	records, err := dataset.NewTable(
+		schema,
+		[]dataset.ColumnData{{Floats: []float64{1, 2, 3}}, {Floats: []float64{2, 4, 6}}},
+		nil,
+	)
 	check(err)
 	fmt.Println(dptrain.Hold(records).Header)
 	// Output:
@@ -75,10 +82,14 @@ func ExampleHoldRows() {
 	}
 	table, err := dptrain.HoldRows(flats)
 	check(err)
-	run := dptrain.Run{Target: "rent", Epsilon: 3, Columns: map[string]dptrain.Column{
-		"area":   dptrain.Range(0, 200),
-		"street": dptrain.Categories("Elm", "Oak", "Fir"),
-	}}
+	run := dptrain.Run{
+		Target:  "rent",
+		Epsilon: 3,
+		Columns: map[string]dptrain.Column{
+			"area":   dptrain.Range(0, 200),
+			"street": dptrain.Categories("Elm", "Oak", "Fir"),
+		},
+	}
 	plan, err := run.Plan(table)
 	check(err)
 	fit, err := plan.Fit(context.Background(), table)
@@ -156,8 +167,11 @@ func ExampleRun() {
 func ExamplePlan() {
 	table := &dptrain.Table{Header: []string{"area", "price"}}
 	run := dptrain.Run{
-		Target: "price", Epsilon: 1, Model: adassp.JointGram{}, Undeclared: "numbers",
-		Columns: map[string]dptrain.Column{"area": dptrain.Range(0, 300)},
+		Target:     "price",
+		Epsilon:    1,
+		Model:      adassp.JointGram{},
+		Undeclared: "numbers",
+		Columns:    map[string]dptrain.Column{"area": dptrain.Range(0, 300)},
 	}
 	plan, err := run.Plan(table)
 	check(err)
@@ -180,7 +194,12 @@ func ExamplePlan() {
 func ExamplePlan_Again() {
 	table, err := dptrain.Open("testdata/houses.csv")
 	check(err)
-	run := dptrain.Run{Target: "price", Epsilon: 1, Exclude: []string{"ocean"}, Model: adassp.JointGram{}}
+	run := dptrain.Run{
+		Target:  "price",
+		Epsilon: 1,
+		Exclude: []string{"ocean"},
+		Model:   adassp.JointGram{},
+	}
 	plan, err := run.Plan(table)
 	check(err)
 	_, err = plan.Fit(context.Background(), table)
@@ -198,7 +217,12 @@ func ExamplePlan_Again() {
 func ExampleFit() {
 	table, err := dptrain.Open("testdata/houses.csv")
 	check(err)
-	run := dptrain.Run{Target: "price", Epsilon: 3, Exclude: []string{"ocean"}, Model: adassp.JointGram{}}
+	run := dptrain.Run{
+		Target:  "price",
+		Epsilon: 3,
+		Exclude: []string{"ocean"},
+		Model:   adassp.JointGram{},
+	}
 	plan, err := run.Plan(table)
 	check(err)
 	fit, err := plan.Fit(context.Background(), table)
@@ -219,8 +243,18 @@ func ExampleFit() {
 // The quality of a regression.
 func ExampleR2() {
 	r := dptrain.R2{
-		Estimate: dptrain.Estimate{Value: 0.834, Lower: 0.808, Upper: 0.857, Level: 0.95},
-		MAE:      dptrain.Estimate{Value: 33_900, Lower: 27_600, Upper: 40_200, Level: 0.95},
+		Estimate: dptrain.Estimate{
+			Value: 0.834,
+			Lower: 0.808,
+			Upper: 0.857,
+			Level: 0.95,
+		},
+		MAE: dptrain.Estimate{
+			Value: 33_900,
+			Lower: 27_600,
+			Upper: 40_200,
+			Level: 0.95,
+		},
 	}
 	fmt.Println(r)
 	fmt.Printf("errors of %.0f on average\n", r.MAE.Value)
@@ -231,7 +265,12 @@ func ExampleR2() {
 
 // A difference whose interval includes 0 may be noise.
 func ExampleEstimate() {
-	difference := dptrain.Estimate{Value: 0.02, Lower: -0.01, Upper: 0.05, Level: 0.95}
+	difference := dptrain.Estimate{
+		Value: 0.02,
+		Lower: -0.01,
+		Upper: 0.05,
+		Level: 0.95,
+	}
 	fmt.Println(difference.Lower > 0 || difference.Upper < 0)
 	// Output:
 	// false
@@ -242,9 +281,12 @@ func ExampleConfusion() {
 	table, err := dptrain.Open("testdata/loans.csv")
 	check(err)
 	run := dptrain.Run{
-		Target: "repaid", Classes: []string{"no", "yes"}, Epsilon: 3,
-		Exclude: []string{"purpose", "rating"}, EvaluateBy: "home",
-		Columns: map[string]dptrain.Column{"home": dptrain.Categories("rent", "own")},
+		Target:     "repaid",
+		Classes:    []string{"no", "yes"},
+		Epsilon:    3,
+		Exclude:    []string{"purpose", "rating"},
+		EvaluateBy: "home",
+		Columns:    map[string]dptrain.Column{"home": dptrain.Categories("rent", "own")},
 	}
 	plan, err := run.Plan(table)
 	check(err)
@@ -293,7 +335,10 @@ func ExampleProblems() {
 
 // Mistakes in a recipe have a line.
 func ExampleParseRecipe() {
-	_, err := dptrain.ParseRecipe("houses.yaml", []byte("data: {target: price}\nprivacy: {epsilon: 0}\n"))
+	_, err := dptrain.ParseRecipe(
+		"houses.yaml",
+		[]byte("data: {target: price}\nprivacy: {epsilon: 0}\n"),
+	)
 	var problems dptrain.Problems
 	if errors.As(err, &problems) {
 		p := problems[len(problems)-1]
@@ -320,7 +365,11 @@ func ExampleReadRecipe() {
 
 // A trainer is a value of a package of methods.
 func ExampleTrainer() {
-	for _, t := range []dptrain.Trainer{adassp.JointGram{}, boosting.Kernel{}, tukey.Tukey{Buckets: 400}} {
+	for _, t := range []dptrain.Trainer{
+		adassp.JointGram{},
+		boosting.Kernel{},
+		tukey.Tukey{Buckets: 400},
+	} {
 		fmt.Println(t.Name())
 	}
 	// Output:
@@ -334,11 +383,16 @@ func ExampleSearch() {
 	table, err := dptrain.Open("testdata/houses.csv")
 	check(err)
 	run := dptrain.Run{
-		Target: "price", Epsilon: 3, Exclude: []string{"ocean"},
+		Target:  "price",
+		Epsilon: 3,
+		Exclude: []string{"ocean"},
 		Search: &dptrain.Search{
-			Runs:       2,
-			Holdout:    0.1,
-			Candidates: []dptrain.Candidate{{Model: adassp.JointGram{}}, {Model: boosting.Additive{}}},
+			Runs:    2,
+			Holdout: 0.1,
+			Candidates: []dptrain.Candidate{
+				{Model: adassp.JointGram{}},
+				{Model: boosting.Additive{}},
+			},
 		},
 	}
 	plan, err := run.Plan(table)
@@ -357,14 +411,23 @@ func ExampleLedger() {
 	check(err)
 	defer os.RemoveAll(dir)
 	book := dptrain.OpenLedger(filepath.Join(dir, "dptrain.ledger"))
-	total := budget.Total{Epsilon: 1.2, Delta: 1e-5, BlackBox: 5e-6}
+	total := budget.Total{
+		Epsilon:  1.2,
+		Delta:    1e-5,
+		BlackBox: 5e-6,
+	}
 	check(book.Register(ctx, "houses", total))
 
 	table, err := dptrain.Open("testdata/houses.csv")
 	check(err)
 	run := dptrain.Run{
-		Target: "price", Epsilon: 1, Exclude: []string{"ocean"}, Model: adassp.JointGram{},
-		Ledger: book, Dataset: "houses", Note: "first model",
+		Target:  "price",
+		Epsilon: 1,
+		Exclude: []string{"ocean"},
+		Model:   adassp.JointGram{},
+		Ledger:  book,
+		Dataset: "houses",
+		Note:    "first model",
 	}
 	plan, err := run.Plan(table)
 	check(err)
@@ -389,7 +452,11 @@ func ExampleOpenLedger() {
 	check(err)
 	defer os.RemoveAll(dir)
 	book := dptrain.OpenLedger(filepath.Join(dir, "dptrain.ledger"))
-	total := budget.Total{Epsilon: 3, Delta: 1e-5, BlackBox: 5e-6}
+	total := budget.Total{
+		Epsilon:  3,
+		Delta:    1e-5,
+		BlackBox: 5e-6,
+	}
 	fmt.Println(book.Register(ctx, "houses", total))
 	fmt.Println(errors.Is(book.Register(ctx, "houses", total), dptrain.ErrRegistered))
 	// Output:
@@ -404,8 +471,16 @@ func ExampleSpending() {
 	check(err)
 	defer os.RemoveAll(dir)
 	book := dptrain.OpenLedger(filepath.Join(dir, "dptrain.ledger"))
-	check(book.Register(ctx, "houses", budget.Total{Epsilon: 1, Delta: 1e-5, BlackBox: 5e-6}))
-	fmt.Println(book.Spend(ctx, "houses", dptrain.Spending{Epsilon: 0.1, Note: "a mean price"}))
+	check(book.Register(
+		ctx,
+		"houses",
+		budget.Total{Epsilon: 1, Delta: 1e-5, BlackBox: 5e-6},
+	))
+	fmt.Println(book.Spend(
+		ctx,
+		"houses",
+		dptrain.Spending{Epsilon: 0.1, Note: "a mean price"},
+	))
 	err = book.Spend(ctx, "houses", dptrain.Spending{Epsilon: 2})
 	fmt.Println(errors.Is(err, dptrain.ErrSpent))
 	// Output:
@@ -418,7 +493,12 @@ func ExampleVerify() {
 	ctx := context.Background()
 	table, err := dptrain.Open("testdata/houses.csv")
 	check(err)
-	run := dptrain.Run{Target: "price", Epsilon: 1, Exclude: []string{"ocean"}, Model: adassp.JointGram{}}
+	run := dptrain.Run{
+		Target:  "price",
+		Epsilon: 1,
+		Exclude: []string{"ocean"},
+		Model:   adassp.JointGram{},
+	}
 	plan, err := run.Plan(table)
 	check(err)
 	fit, err := plan.Fit(ctx, table)

@@ -48,14 +48,23 @@ func forEachPublicFile(t *testing.T, visit func(name string, file *ast.File)) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && name != "." &&
-			(slices.Contains([]string{"internal", "experiments", "testdata", "cmd"}, d.Name()) ||
+		case d.IsDir() &&
+			name != "." &&
+			(slices.Contains(
+				[]string{"internal", "experiments", "testdata", "cmd"},
+				d.Name(),
+			) ||
 				strings.HasPrefix(d.Name(), ".")):
 			return fs.SkipDir
 		case !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
 			return nil
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(
+			token.NewFileSet(),
+			name,
+			nil,
+			parser.SkipObjectResolution,
+		)
 		if err == nil && file.Name.Name != "main" {
 			visit(name, file)
 		}
@@ -123,7 +132,8 @@ func internalTypes(file *ast.File) []string {
 						checkType(s.Name.Name, s.Type, check)
 					}
 				case *ast.ValueSpec:
-					if s.Type != nil && slices.ContainsFunc(s.Names, (*ast.Ident).IsExported) {
+					if s.Type != nil &&
+						slices.ContainsFunc(s.Names, (*ast.Ident).IsExported) {
 						check(s.Names[0].Name, s.Type)
 					}
 				}
@@ -186,8 +196,12 @@ var i a.U
 		t.Fatal(err)
 	}
 	want := "A a.T, B b.T, C a.T, N b.T, F a.T, G a.T"
-	if got := strings.ReplaceAll(strings.Join(internalTypes(file), ", "), " mentions ",
-		" "); got != want {
+	got := strings.ReplaceAll(
+		strings.Join(internalTypes(file), ", "),
+		" mentions ",
+		" ",
+	)
+	if got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -33,7 +33,12 @@ func TestFieldTexts(t *testing.T) {
 			if strings.HasSuffix(name, "_test.go") {
 				continue
 			}
-			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+			file, err := parser.ParseFile(
+				token.NewFileSet(),
+				name,
+				nil,
+				parser.SkipObjectResolution,
+			)
 			if err != nil {
 				t.Fatal(err)
 			}

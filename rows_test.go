@@ -50,7 +50,8 @@ func flatRecords(n int) []flat {
 // predictions of single structs and of a table of structs, whose missing cells are no error.
 func TestHoldRows(t *testing.T) {
 	table := must(dptrain.HoldRows(flatRecords(8_000)))
-	if want := []string{"area", "floor", "street", "lift", "rent", "owner"}; !slices.Equal(table.Header, want) {
+	want := []string{"area", "floor", "street", "lift", "rent", "owner"}
+	if !slices.Equal(table.Header, want) {
 		t.Errorf("header %v", table.Header)
 	}
 	for name, street := range map[string]dptrain.Column{
@@ -58,9 +59,13 @@ func TestHoldRows(t *testing.T) {
 		"found":    {FindCategories: true},
 	} {
 		run := dptrain.Run{
-			Target: "rent", Epsilon: 5, Exclude: []string{"owner"},
+			Target:  "rent",
+			Epsilon: 5,
+			Exclude: []string{"owner"},
 			Columns: map[string]dptrain.Column{
-				"area": dptrain.Range(20, 110), "floor": dptrain.Range(0, 5), "street": street,
+				"area":   dptrain.Range(20, 110),
+				"floor":  dptrain.Range(0, 5),
+				"street": street,
 			},
 		}
 		plan, err := run.Plan(table)
@@ -71,7 +76,8 @@ func TestHoldRows(t *testing.T) {
 		if fit.R2 == nil || fit.R2.Value < .7 {
 			t.Errorf("%s: %v", name, fit.R2)
 		}
-		if found := fit.FoundCategories["street"]; (name == "found") != slices.Equal(found, []string{"Elm", "Fir", "Oak"}) {
+		found := fit.FoundCategories["street"]
+		if (name == "found") != slices.Equal(found, []string{"Elm", "Fir", "Oak"}) {
 			t.Errorf("%s: found %v", name, found)
 		}
 		predictor := must(fit.Predictor())
@@ -80,7 +86,14 @@ func TestHoldRows(t *testing.T) {
 		for i := range rows {
 			rent, err := predictor.PredictStruct(&rows[i])
 			if err != nil || rent != all[i] || math.Abs(rent-rows[i].Rent) > 500 {
-				t.Errorf("%s: %v, %v, in a table %v, want about %v", name, rent, err, all[i], rows[i].Rent)
+				t.Errorf(
+					"%s: %v, %v, in a table %v, want about %v",
+					name,
+					rent,
+					err,
+					all[i],
+					rows[i].Rent,
+				)
 			}
 		}
 		_, err = predictor.PredictStruct(struct{ Area float64 }{70})
@@ -95,7 +108,11 @@ func TestHoldRows(t *testing.T) {
 func TestHoldRowsClasses(t *testing.T) {
 	table := must(dptrain.HoldRows(flatRecords(8_000)))
 	for _, run := range []dptrain.Run{
-		{Target: "street", Classes: []string{"Elm", "Oak", "Fir"}, Exclude: []string{"owner"}},
+		{
+			Target:  "street",
+			Classes: []string{"Elm", "Oak", "Fir"},
+			Exclude: []string{"owner"},
+		},
 		{Target: "street", Exclude: []string{"owner"}},
 		{Target: "lift", Unit: budget.Unit{Column: "owner", MaxRows: 1000}},
 	} {
@@ -116,16 +133,22 @@ func TestHoldRowsRejected(t *testing.T) {
 	if _, err := dptrain.HoldRows([]int{1}); !errors.Is(err, dptrain.ErrSchema) {
 		t.Errorf("numbers: %v", err)
 	}
-	if _, err := dptrain.HoldRows([]struct{ A []string }{}); !errors.Is(err, dptrain.ErrSchema) ||
+	_, err := dptrain.HoldRows([]struct{ A []string }{})
+	if !errors.Is(err, dptrain.ErrSchema) ||
 		!strings.Contains(err.Error(), "field A") {
 		t.Errorf("lists: %v", err)
 	}
 	if _, err := dptrain.HoldRows([]struct{}{}); !errors.Is(err, dptrain.ErrSchema) {
 		t.Errorf("without fields: %v", err)
 	}
-	run := dptrain.Run{Target: "rent", Epsilon: 1, Exclude: []string{"owner"},
-		Columns: map[string]dptrain.Column{"street": dptrain.Range(0, 1)}}
-	if _, err := run.Plan(must(dptrain.HoldRows(flatRecords(10)))); !errors.Is(err, dptrain.ErrSchema) {
+	run := dptrain.Run{
+		Target:  "rent",
+		Epsilon: 1,
+		Exclude: []string{"owner"},
+		Columns: map[string]dptrain.Column{"street": dptrain.Range(0, 1)},
+	}
+	_, err = run.Plan(must(dptrain.HoldRows(flatRecords(10))))
+	if !errors.Is(err, dptrain.ErrSchema) {
 		t.Errorf("text as a number: %v", err)
 	}
 }
@@ -143,7 +166,8 @@ func TestForeignMethods(t *testing.T) {
 	} {
 		run.Target = "y"
 		run.Epsilon = 1
-		if _, err := run.Plan(table); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := run.Plan(table)
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

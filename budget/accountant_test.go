@@ -11,10 +11,17 @@ import (
 func drawLaw(t *rapid.T, label string) Law {
 	k := Kind(rapid.IntRange(0, 4).Draw(t, label+" kind"))
 	n := rapid.IntRange(1, 12).Draw(t, label+" draws")
-	size := math.Exp(rapid.Float64Range(math.Log(0.01), math.Log(1.5)).Draw(t, label+" log size"))
+	size := math.Exp(rapid.Float64Range(math.Log(0.01), math.Log(1.5)).Draw(
+		t,
+		label+" log size",
+	))
 	switch k {
 	case Gaussian:
-		return Law{Kind: k, Mu: size, Draws: n}
+		return Law{
+			Kind:  k,
+			Mu:    size,
+			Draws: n,
+		}
 	case Approximate:
 		return Law{
 			Kind:    k,
@@ -23,7 +30,11 @@ func drawLaw(t *rapid.T, label string) Law {
 			Draws:   n,
 		}
 	}
-	return Law{Kind: k, Epsilon: size, Draws: n}
+	return Law{
+		Kind:    k,
+		Epsilon: size,
+		Draws:   n,
+	}
 }
 
 // TestCurveShape checks that every reported curve is in [0, 1] and decreasing. A PLD curve is also convex in
@@ -42,14 +53,25 @@ func TestCurveShape(t *testing.T) {
 		a := rapid.Float64Range(0, 6).Draw(t, "a")
 		b := a + rapid.Float64Range(1e-4, 2).Draw(t, "b-a")
 		m := math.Log((math.Exp(a) + math.Exp(b)) / 2)
-		da, dm, db := c.deltaAt(a), c.deltaAt(m), c.deltaAt(b)
+		da := c.deltaAt(a)
+		dm := c.deltaAt(m)
+		db := c.deltaAt(b)
 		if !(0 <= db && db <= dm && dm <= da && da <= 1+1e-9) {
 			t.Fatalf("PLD curve at %v, %v, %v: %v, %v, %v", a, m, b, da, dm, db)
 		}
 		if dm > (da+db)/2+1e-12 {
-			t.Fatalf("PLD curve is not convex between %v and %v: %v above %v", a, b, dm, (da+db)/2)
+			t.Fatalf(
+				"PLD curve is not convex between %v and %v: %v above %v",
+				a,
+				b,
+				dm,
+				(da+db)/2,
+			)
 		}
-		if x, y := all.Delta(a), all.Delta(b); !(0 <= y && y <= x*(1+1e-9) && x <= 1 && x <= da) {
+		if x, y := all.Delta(a), all.Delta(b); !(0 <= y &&
+			y <= x*(1+1e-9) &&
+			x <= 1 &&
+			x <= da) {
 			t.Fatalf("Compose at %v, %v: %v, %v; PLD %v", a, b, x, y, da)
 		}
 		if e := all.Epsilon(1e-6); !math.IsInf(e, 1) && all.Delta(e) > 1e-6*(1+1e-9) {
@@ -66,7 +88,8 @@ func (a outcomeTable) composeWith(b outcomeTable) outcomeTable {
 	var c outcomeTable
 	for i := range a.p {
 		for j := range b.p {
-			c.p, c.q = append(c.p, a.p[i]*b.p[j]), append(c.q, a.q[i]*b.q[j])
+			c.p = append(c.p, a.p[i]*b.p[j])
+			c.q = append(c.q, a.q[i]*b.q[j])
 		}
 	}
 	return c
@@ -74,7 +97,8 @@ func (a outcomeTable) composeWith(b outcomeTable) outcomeTable {
 
 // hockeyStick computes the hockey-stick divergence from its definition.
 func (a outcomeTable) hockeyStick(eps float64) float64 {
-	pq, qp := 0.0, 0.0
+	pq := 0.0
+	qp := 0.0
 	for i := range a.p {
 		pq += math.Max(0, a.p[i]-math.Exp(eps)*a.q[i])
 		qp += math.Max(0, a.q[i]-math.Exp(eps)*a.p[i])
@@ -90,12 +114,18 @@ func exponentialTable(t *rapid.T, label string, eps float64) outcomeTable {
 	var sp, sq float64
 	for range n {
 		u := rapid.Float64Range(-2, 2).Draw(t, label+" score")
-		move := eps * (low + rapid.SampledFrom([]float64{0, 0.3, 1}).Draw(t, label+" move"))
-		a.p, a.q = append(a.p, math.Exp(u)), append(a.q, math.Exp(u+move))
-		sp, sq = sp+math.Exp(u), sq+math.Exp(u+move)
+		move := eps * (low + rapid.SampledFrom([]float64{0, 0.3, 1}).Draw(
+			t,
+			label+" move",
+		))
+		a.p = append(a.p, math.Exp(u))
+		a.q = append(a.q, math.Exp(u+move))
+		sp += math.Exp(u)
+		sq += math.Exp(u + move)
 	}
 	for i := range a.p {
-		a.p[i], a.q[i] = a.p[i]/sp, a.q[i]/sq
+		a.p[i] /= sp
+		a.q[i] /= sq
 	}
 	return a
 }
@@ -126,18 +156,28 @@ func binnedTable(cdf func(float64) float64, shift, w float64, cells int) outcome
 }
 
 func gaussianTable(mu, w float64, cells int) outcomeTable {
-	return binnedTable(func(x float64) float64 {
-		return math.Erfc(-x/math.Sqrt2) / 2
-	}, mu, w, cells)
+	return binnedTable(
+		func(x float64) float64 {
+			return math.Erfc(-x/math.Sqrt2) / 2
+		},
+		mu,
+		w,
+		cells,
+	)
 }
 
 func laplaceTable(eps, w float64, cells int) outcomeTable {
-	return binnedTable(func(x float64) float64 {
-		if x < 0 {
-			return math.Exp(x) / 2
-		}
-		return 1 - math.Exp(-x)/2
-	}, eps, w, cells)
+	return binnedTable(
+		func(x float64) float64 {
+			if x < 0 {
+				return math.Exp(x) / 2
+			}
+			return 1 - math.Exp(-x)/2
+		},
+		eps,
+		w,
+		cells,
+	)
 }
 
 func responseTable(eps float64) outcomeTable {
@@ -156,15 +196,17 @@ func TestAccountantsNeverUnderstateLoss(t *testing.T) {
 			e := math.Exp(rapid.Float64Range(-5.3, 1.5).Draw(t, label))
 			switch Kind(rapid.IntRange(0, 3).Draw(t, label+" kind")) {
 			case Gaussian:
-				laws, total = append(laws, gaussianLaw(e)), total.composeWith(gaussianTable(e, 0.4, 14))
+				laws = append(laws, gaussianLaw(e))
+				total = total.composeWith(gaussianTable(e, 0.4, 14))
 			case Laplace:
-				laws, total = append(laws, pureLaw(Laplace, e, 1)),
-					total.composeWith(laplaceTable(e, e/4, 12))
+				laws = append(laws, pureLaw(Laplace, e, 1))
+				total = total.composeWith(laplaceTable(e, e/4, 12))
 			case Exponential:
-				laws, total = append(laws, pureLaw(Exponential, e, 1)),
-					total.composeWith(exponentialTable(t, label, e))
+				laws = append(laws, pureLaw(Exponential, e, 1))
+				total = total.composeWith(exponentialTable(t, label, e))
 			case Pure:
-				laws, total = append(laws, pureLaw(Pure, e, 1)), total.composeWith(responseTable(e))
+				laws = append(laws, pureLaw(Pure, e, 1))
+				total = total.composeWith(responseTable(e))
 			}
 		}
 		c, err := Compose(laws...)
@@ -176,12 +218,23 @@ func TestAccountantsNeverUnderstateLoss(t *testing.T) {
 		for _, eps := range []float64{-0.5, 0, 0.1, 0.5, 1, 2} {
 			want := total.hockeyStick(eps)
 			if got := c.Delta(eps); got < want-1e-13 {
-				t.Fatalf("laws %v: delta(%v) = %v, but a mechanism attains %v", laws, eps, got,
-					want)
+				t.Fatalf(
+					"laws %v: delta(%v) = %v, but a mechanism attains %v",
+					laws,
+					eps,
+					got,
+					want,
+				)
 			}
 			if eps >= 0 && coarse.deltaAt(eps) < want-1e-13 {
-				t.Fatalf("laws %v, grid %v: delta(%v) = %v, but a mechanism attains %v", laws, step,
-					eps, coarse.deltaAt(eps), want)
+				t.Fatalf(
+					"laws %v, grid %v: delta(%v) = %v, but a mechanism attains %v",
+					laws,
+					step,
+					eps,
+					coarse.deltaAt(eps),
+					want,
+				)
 			}
 		}
 	})
@@ -190,7 +243,8 @@ func TestAccountantsNeverUnderstateLoss(t *testing.T) {
 // TestAccountantBoundsAreTight checks that the bounds are close to the true curves.
 func TestAccountantBoundsAreTight(t *testing.T) {
 	binomial := func(e float64, n int, x float64) float64 {
-		sum, p := 0.0, 1/(1+math.Exp(-e))
+		sum := 0.0
+		p := 1 / (1 + math.Exp(-e))
 		for k := range n + 1 {
 			a, _ := math.Lgamma(float64(n + 1))
 			b, _ := math.Lgamma(float64(k + 1))
@@ -204,7 +258,8 @@ func TestAccountantBoundsAreTight(t *testing.T) {
 		for _, n := range []int{2, 20, 300} {
 			c := composePLD(0, pureLaw(Pure, e, n))
 			for _, x := range []float64{0, 0.3, 1.1} {
-				got, want := c.deltaAt(x), binomial(e, n, x)
+				got := c.deltaAt(x)
+				want := binomial(e, n, x)
 				if got < want*(1-1e-10) || got > want*(1+2e-3)+2e-12 {
 					t.Errorf("RR(%v)x%d at %v: %v, exact %v", e, n, x, got, want)
 				}
@@ -213,23 +268,39 @@ func TestAccountantBoundsAreTight(t *testing.T) {
 	}
 	// With the exact atoms on the grid, the only error is that of the transform, which is less than the slack.
 	const steps, h = 100, 1e-3
-	atoms := lossMass{h: h, lo: -steps, mass: make([]float64, 2*steps+1)}
+	atoms := lossMass{
+		h:    h,
+		lo:   -steps,
+		mass: make([]float64, 2*steps+1),
+	}
 	r := responseTable(steps * h)
-	atoms.mass[2*steps], atoms.mass[0] = r.p[0], r.p[1]
+	atoms.mass[2*steps] = r.p[0]
+	atoms.mass[0] = r.p[1]
 	for _, n := range []int{10, 100, 400} {
 		slack := fftSlack + drawSlack*float64(n) + tailMass
 		c := newPLDCurve(
-			newComposer().convolveFactors([]factor{{atoms, n}}, h, 40/math.Sqrt(float64(n))))
+			newComposer().convolveFactors(
+				[]factor{{atoms, n}},
+				h,
+				40/math.Sqrt(float64(n)),
+			))
 		for _, x := range []float64{0, 0.35, 1.2, 3} {
-			if err := c.deltaAt(x) - binomial(steps*h, n, x) - slack; math.Abs(err) > slack/2 {
-				t.Errorf("RR(.1)x%d at %v: the transform errs by %v, slack %v", n, x, err, slack)
+			err := c.deltaAt(x) - binomial(steps*h, n, x) - slack
+			if math.Abs(err) > slack/2 {
+				t.Errorf(
+					"RR(.1)x%d at %v: the transform errs by %v, slack %v",
+					n,
+					x,
+					err,
+					slack,
+				)
 			}
 		}
 	}
 	two := gaussianTable(0.5, 0.01, 900)
 	lap := laplaceTable(0.3, 0.02, 500)
-	got, want := composePLD(0, gaussianLaw(0.5), pureLaw(Laplace, 0.3, 1)).deltaAt(0.7),
-		two.composeWith(lap).hockeyStick(0.7)
+	got := composePLD(0, gaussianLaw(0.5), pureLaw(Laplace, 0.3, 1)).deltaAt(0.7)
+	want := two.composeWith(lap).hockeyStick(0.7)
 	if got < want || got > want*(1+1e-3) {
 		t.Errorf("Gaussian and Laplace: %v, brute force %v", got, want)
 	}
@@ -238,10 +309,18 @@ func TestAccountantBoundsAreTight(t *testing.T) {
 // TestOneOfCoversAdaptiveChoice covers a branch that is chosen by the output of an earlier step. The exact loss of
 // that choice exceeds the larger of the two plans, and the accountant must cover it.
 func TestOneOfCoversAdaptiveChoice(t *testing.T) {
-	first, a, b := pureLaw(Pure, 1, 1), pureLaw(Pure, 0.9, 1), gaussianLaw(0.6)
+	first := pureLaw(Pure, 1, 1)
+	a := pureLaw(Pure, 0.9, 1)
+	b := gaussianLaw(0.6)
 	informer := pureLaw(Pure, 1e-9, 1)
-	tree := Sequence("run", FixedLeaf("first", first),
-		Branches("choice", FixedLeaf("look", informer), FixedLeaf("a", a), FixedLeaf("b", b)))
+	tree := Sequence("run",
+		FixedLeaf("first", first),
+		Branches("choice",
+			FixedLeaf("look", informer),
+			FixedLeaf("a", a),
+			FixedLeaf("b", b),
+		),
+	)
 	p, err := Calibrate(tree, Target{Epsilon: 20, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
@@ -249,11 +328,14 @@ func TestOneOfCoversAdaptiveChoice(t *testing.T) {
 	coin := 1 / (1 + math.Exp(-1))
 	exceeded := false
 	for eps := 0.0; eps < 3; eps += 0.1 {
-		up, down := eps-1, eps+1 // remaining epsilon after a loss of +1, -1
+		up := eps - 1
+		down := eps + 1 // remaining epsilon after a loss of +1, -1
 		chosen := coin*math.Max(a.DeltaAt(up), b.DeltaAt(up)) +
 			(1-coin)*math.Max(a.DeltaAt(down), b.DeltaAt(down))
-		fixed := math.Max(coin*a.DeltaAt(up)+(1-coin)*a.DeltaAt(down),
-			coin*b.DeltaAt(up)+(1-coin)*b.DeltaAt(down))
+		fixed := math.Max(
+			coin*a.DeltaAt(up)+(1-coin)*a.DeltaAt(down),
+			coin*b.DeltaAt(up)+(1-coin)*b.DeltaAt(down),
+		)
 		exceeded = exceeded || chosen > fixed*1.001
 		if got := p.Delta(eps); got < chosen {
 			t.Errorf("delta(%v) = %v, an adaptive choice attains %v", eps, got, chosen)
@@ -278,7 +360,10 @@ func TestWindowKeepsAllMass(t *testing.T) {
 	} {
 		p := product{}
 		for _, l := range laws {
-			p = crossProducts([]product{p}, (&Node{Leaf: &Leaf{Law: l}}).flattenProducts())[0]
+			p = crossProducts(
+				[]product{p},
+				(&Node{Leaf: &Leaf{Law: l}}).flattenProducts(),
+			)[0]
 		}
 		m := newComposer().composeLosses(p, p.gridStep())
 		sum := m.inf
@@ -299,7 +384,8 @@ func TestRenyiCurves(t *testing.T) {
 		m := connectDots(law.sampleCurve(h), h)
 		for _, a := range []float64{1.5, 2, 8, 40} {
 			checkNear(t, law.Kind.String(), law.logMoment(a-1), m.logMoment(a-1), 1e-5)
-			if r := law.renyiDivergence(a); r > law.Epsilon || r > a*law.Epsilon*law.Epsilon/2 {
+			r := law.renyiDivergence(a)
+			if r > law.Epsilon || r > a*law.Epsilon*law.Epsilon/2 {
 				t.Errorf("%v: renyi(%v) = %v is above the pure bounds", law, a, r)
 			}
 		}
@@ -312,8 +398,11 @@ func TestRenyiCurves(t *testing.T) {
 // TestSelectionOfPure checks that a selection among pure candidates costs no more than (2+eta) epsilon.
 func TestSelectionOfPure(t *testing.T) {
 	p, err := Calibrate(
-		SelectBest("s", Selection{0, 0.07}, FixedLeaf("a", pureLaw(Laplace, 0.4, 1)),
-			FixedLeaf("b", pureLaw(Pure, 0.2, 1))),
+		SelectBest("s",
+			Selection{0, 0.07},
+			FixedLeaf("a", pureLaw(Laplace, 0.4, 1)),
+			FixedLeaf("b", pureLaw(Pure, 0.2, 1)),
+		),
 		Target{Epsilon: 5, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)

@@ -4,12 +4,16 @@ import "testing"
 
 func BenchmarkCalibrate(b *testing.B) {
 	tree := Parallel("fit",
-		Sequence("train", GaussianLeaf("histogram", 0.08, 1), ExponentialLeaf("quantiles", 0.10,
-			200),
-			LaplaceLeaf("rounds", 0.1, 100), PureLeaf("other", 0.05, 60),
+		Sequence("train",
+			GaussianLeaf("histogram", 0.08, 1),
+			ExponentialLeaf("quantiles", 0.10, 200),
+			LaplaceLeaf("rounds", 0.1, 100),
+			PureLeaf("other", 0.05, 60),
 			ExponentialLeaf("kendall", 0.1, 39),
-			GaussianLeaf("gram", 0.57, 1)),
-		Sequence("holdout", GaussianLeaf("metric", 1, 1)))
+			GaussianLeaf("gram", 0.57, 1),
+		),
+		Sequence("holdout", GaussianLeaf("metric", 1, 1)),
+	)
 	for b.Loop() {
 		if _, err := Calibrate(tree, Target{Epsilon: 1, Delta: 1e-6}); err != nil {
 			b.Fatal(err)

@@ -14,9 +14,14 @@ import (
 func drawTree(t *rapid.T, label string, depth int, pureOnly bool) Node {
 	op := OpLeaf
 	if depth > 0 {
-		op = rapid.SampledFrom([]Op{OpLeaf, OpSequence, OpSequence, OpParallel, OpBranches}).Draw(t, label+" op")
+		op = rapid.SampledFrom([]Op{OpLeaf, OpSequence, OpSequence, OpParallel, OpBranches}).Draw(
+			t,
+			label+" op",
+		)
 	}
-	kid := func(i int) Node { return drawTree(t, label+strconv.Itoa(i), depth-1, pureOnly) }
+	kid := func(i int) Node {
+		return drawTree(t, label+strconv.Itoa(i), depth-1, pureOnly)
+	}
 	switch op {
 	case OpSequence:
 		return Sequence(label, kid(0), kid(1))
@@ -30,8 +35,12 @@ func drawTree(t *rapid.T, label string, depth int, pureOnly bool) Node {
 		low = 1
 	}
 	kind := Kind(rapid.IntRange(low, 3).Draw(t, label+" kind"))
-	return scalableLeaf(label, kind, rapid.Float64Range(0.05, 1).Draw(t, label+" share"),
-		rapid.SampledFrom([]int{1, 1, 3, 20}).Draw(t, label+" draws"))
+	return scalableLeaf(
+		label,
+		kind,
+		rapid.Float64Range(0.05, 1).Draw(t, label+" share"),
+		rapid.SampledFrom([]int{1, 1, 3, 20}).Draw(t, label+" draws"),
+	)
 }
 
 func drawTarget(t *rapid.T) Target {
@@ -79,11 +88,16 @@ func TestCalibrateProperties(t *testing.T) {
 		}
 		for i, l := range p.Leaves() {
 			if lossParameter(q.Leaves()[i].Law) <= lossParameter(l.Law) {
-				t.Fatalf("%s: more budget gave more noise: %v, %v", l.Path, l.Law,
-					q.Leaves()[i].Law)
+				t.Fatalf(
+					"%s: more budget gave more noise: %v, %v",
+					l.Path,
+					l.Law,
+					q.Leaves()[i].Law,
+				)
 			}
-			if r := lossParameter(again.Leaves()[i].Law) /
-				lossParameter(l.Law); math.Abs(r-1) > 3e-6 {
+			r := lossParameter(again.Leaves()[i].Law) /
+				lossParameter(l.Law)
+			if math.Abs(r-1) > 3e-6 {
 				t.Fatalf("%s: shares are not relative: ratio %v", l.Path, r)
 			}
 		}
@@ -96,10 +110,18 @@ func TestCalibrateTight(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		target := drawTarget(t)
 		target.Composition = Tight
-		a := scalableLeaf("a", Kind(rapid.IntRange(0, 3).Draw(t, "kind a")), 0.6,
-			rapid.IntRange(1, 30).Draw(t, "draws a"))
-		b := scalableLeaf("b", Kind(rapid.IntRange(0, 3).Draw(t, "kind b")), 0.4,
-			rapid.IntRange(1, 30).Draw(t, "draws b"))
+		a := scalableLeaf(
+			"a",
+			Kind(rapid.IntRange(0, 3).Draw(t, "kind a")),
+			0.6,
+			rapid.IntRange(1, 30).Draw(t, "draws a"),
+		)
+		b := scalableLeaf(
+			"b",
+			Kind(rapid.IntRange(0, 3).Draw(t, "kind b")),
+			0.4,
+			rapid.IntRange(1, 30).Draw(t, "draws b"),
+		)
 		p, err := Calibrate(Sequence("s", a, b), target)
 		if err != nil {
 			t.Fatal(err)
@@ -114,7 +136,8 @@ func TestCalibrateTight(t *testing.T) {
 				t.Fatalf("%s: an added leaf did not lower it", l.Path)
 			}
 			law := l.Law
-			law.Mu, law.Epsilon = law.Mu*1.01, law.Epsilon*1.01
+			law.Mu *= 1.01
+			law.Epsilon *= 1.01
 			grown = append(grown, law)
 		}
 		c, err := Compose(grown...)
@@ -136,28 +159,38 @@ func TestCalibratePure(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := p.Epsilon(0); !(e <= target.Epsilon*(1+1e-15) && e >= target.Epsilon*(1-1e-12)) {
+		e := p.Epsilon(0)
+		if !(e <= target.Epsilon*(1+1e-15) && e >= target.Epsilon*(1-1e-12)) {
 			t.Fatalf("epsilon at delta 0 is %v of %v", e, target.Epsilon)
 		}
 		if d := p.Delta(target.Epsilon); d != 0 {
 			t.Fatalf("delta %v, want 0", d)
 		}
 	})
-	p, err := Calibrate(Sequence("s", LaplaceLeaf("l", 2, 4), ExponentialLeaf("e", 1, 3)),
-		Target{Epsilon: 1})
+	p, err := Calibrate(
+		Sequence("s", LaplaceLeaf("l", 2, 4), ExponentialLeaf("e", 1, 3)),
+		Target{Epsilon: 1},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g := p.Guarantee(); g.Composition != Basic || g.Delta != 0 || g.Spent != 1 ||
+	g := p.Guarantee()
+	if g.Composition != Basic ||
+		g.Delta != 0 ||
+		g.Spent != 1 ||
 		!(g.Mu > 0 && g.Mu < 2) {
 		t.Errorf("guarantee %+v", g)
 	}
 	l, _ := p.Law("s/l")
 	checkNear(t, "laplace", l.Epsilon, 2.0/3/4, 1e-14)
-	_, err = Calibrate(Sequence("s", LaplaceLeaf("l", 1, 1), GaussianLeaf("g", 1, 1)),
-		Target{Epsilon: 1})
+	_, err = Calibrate(
+		Sequence("s", LaplaceLeaf("l", 1, 1), GaussianLeaf("g", 1, 1)),
+		Target{Epsilon: 1},
+	)
 	var np *NotPureError
-	if !errors.Is(err, ErrNotPure) || !errors.As(err, &np) || np.Path != "s/g" ||
+	if !errors.Is(err, ErrNotPure) ||
+		!errors.As(err, &np) ||
+		np.Path != "s/g" ||
 		np.Kind != Gaussian {
 		t.Errorf("a Gaussian with delta 0: %v", err)
 	}
@@ -165,9 +198,21 @@ func TestCalibratePure(t *testing.T) {
 
 // TestCalibrateBasic checks basic composition: epsilon is divided by share, delta among the Gaussian draws.
 func TestCalibrateBasic(t *testing.T) {
-	target := Target{Epsilon: 2, Delta: 1e-5, Composition: Basic}
-	tree := Sequence("s", GaussianLeaf("g", 3, 3), LaplaceLeaf("l", 1, 5),
-		FixedLeaf("f", Law{Kind: Approximate, Epsilon: 0.4, Delta: 4e-6, Draws: 1}))
+	target := Target{
+		Epsilon:     2,
+		Delta:       1e-5,
+		Composition: Basic,
+	}
+	tree := Sequence("s",
+		GaussianLeaf("g", 3, 3),
+		LaplaceLeaf("l", 1, 5),
+		FixedLeaf("f", Law{
+			Kind:    Approximate,
+			Epsilon: 0.4,
+			Delta:   4e-6,
+			Draws:   1,
+		}),
+	)
 	p, err := Calibrate(tree, target)
 	if err != nil {
 		t.Fatal(err)
@@ -181,8 +226,10 @@ func TestCalibrateBasic(t *testing.T) {
 	}
 	// In a Parallel inside a Sequence the larger kid determines the price.
 	q, err := Calibrate(
-		Sequence("s", LaplaceLeaf("a", 1, 1), Parallel("p", LaplaceLeaf("b", 1, 1),
-			LaplaceLeaf("c", 3, 1))),
+		Sequence("s", LaplaceLeaf("a", 1, 1), Parallel("p",
+			LaplaceLeaf("b", 1, 1),
+			LaplaceLeaf("c", 3, 1),
+		)),
 		target)
 	if err != nil {
 		t.Fatal(err)
@@ -202,8 +249,17 @@ func TestCalibrateBasic(t *testing.T) {
 	law, _ := r.Law("s/g")
 	checkNear(t, "(2+eta) epsilon", law.Epsilon, 2.0/3, 1e-14)
 	_, err = Calibrate(
-		Sequence("s", GaussianLeaf("g", 1, 1),
-			FixedLeaf("f", Law{Kind: Approximate, Epsilon: 0.1, Delta: 1e-5, Draws: 1})), target)
+		Sequence("s",
+			GaussianLeaf("g", 1, 1),
+			FixedLeaf("f", Law{
+				Kind:    Approximate,
+				Epsilon: 0.1,
+				Delta:   1e-5,
+				Draws:   1,
+			}),
+		),
+		target,
+	)
 	if !errors.Is(err, ErrOverspent) {
 		t.Errorf("black box that takes all of delta: %v", err)
 	}
@@ -212,8 +268,9 @@ func TestCalibrateBasic(t *testing.T) {
 // TestParallelCostsItsLargerKid checks that the kids of a Parallel cost as much as the larger of the two, at the root
 // and inside a Sequence.
 func TestParallelCostsItsLargerKid(t *testing.T) {
-	a, b, c := FixedLeaf("a", gaussianLaw(0.2)), FixedLeaf("b", pureLaw(Laplace, 0.3, 2)),
-		FixedLeaf("c", pureLaw(Exponential, 0.2, 4))
+	a := FixedLeaf("a", gaussianLaw(0.2))
+	b := FixedLeaf("b", pureLaw(Laplace, 0.3, 2))
+	c := FixedLeaf("c", pureLaw(Exponential, 0.2, 4))
 	target := Target{Epsilon: 9, Delta: 1e-6}
 	must := func(n Node) *Priced {
 		p, err := Calibrate(n, target)
@@ -222,13 +279,22 @@ func TestParallelCostsItsLargerKid(t *testing.T) {
 		}
 		return p
 	}
-	par, only, other := must(Parallel("p", a, Sequence("s", b, c))), must(a), must(Sequence("s", b,
-		c))
-	nested, withA, withB := must(Sequence("n", c, Parallel("p", a, b))), must(Sequence("n", c, a)),
-		must(Sequence("n", c, b))
+	par := must(Parallel("p", a, Sequence("s", b, c)))
+	only := must(a)
+	other := must(Sequence("s", b, c))
+	nested := must(Sequence("n", c, Parallel("p", a, b)))
+	withA := must(Sequence("n", c, a))
+	withB := must(Sequence("n", c, b))
 	for eps := -0.5; eps < 3; eps += 0.25 {
-		checkNear(t, "par", par.Delta(eps), math.Max(only.Delta(eps), other.Delta(eps)), 1e-12)
-		got, want := nested.Delta(eps), math.Max(withA.Delta(eps), withB.Delta(eps))
+		checkNear(
+			t,
+			"par",
+			par.Delta(eps),
+			math.Max(only.Delta(eps), other.Delta(eps)),
+			1e-12,
+		)
+		got := nested.Delta(eps)
+		want := math.Max(withA.Delta(eps), withB.Delta(eps))
 		if got < want*(1-1e-12) || got > want*(1+1e-3)+1e-11 {
 			t.Errorf("par in a seq: delta(%v) = %v, want %v", eps, got, want)
 		}
@@ -244,7 +310,8 @@ func TestParallelCostsItsLargerKid(t *testing.T) {
 // the root and inside a Sequence, where its leaves share the multiplier of the Sequence.
 func TestBranchesCostTheirLargest(t *testing.T) {
 	target := Target{Epsilon: 1, Delta: 1e-6}
-	a, b := GaussianLeaf("a", 1, 1), ExponentialLeaf("b", 1, 10)
+	a := GaussianLeaf("a", 1, 1)
+	b := ExponentialLeaf("b", 1, 10)
 	p, err := Calibrate(Branches("o", LaplaceLeaf("n", 0.03, 1), a, b), target)
 	if err != nil {
 		t.Fatal(err)
@@ -262,13 +329,18 @@ func TestBranchesCostTheirLargest(t *testing.T) {
 	}
 	for eps := 0.0; eps < 2; eps += 0.2 {
 		d := p.Delta(eps)
-		if most := math.Max(gaussianDelta(mu.Mu, eps-0.03), alone.Delta(eps-0.03)); eps < 1.5 &&
-			d > most*(1-.01) {
-			t.Errorf("delta(%v) = %v, not below the largest branch with the rest of epsilon: %v",
-				eps, d, most)
+		most := math.Max(gaussianDelta(mu.Mu, eps-0.03), alone.Delta(eps-0.03))
+		if eps < 1.5 && d > most*(1-.01) {
+			t.Errorf(
+				"delta(%v) = %v, not below the largest branch with the rest of epsilon: %v",
+				eps,
+				d,
+				most,
+			)
 		}
 		for _, branch := range []Law{mu, votes} {
-			if c, err := Compose(n, branch); err != nil || d < c.Delta(eps)*(1-2e-4)-3e-12 {
+			c, err := Compose(n, branch)
+			if err != nil || d < c.Delta(eps)*(1-2e-4)-3e-12 {
 				t.Errorf("delta(%v) = %v is below that of branch %v (%v)", eps, d, branch, err)
 			}
 		}
@@ -281,7 +353,10 @@ func TestBranchesCostTheirLargest(t *testing.T) {
 	}
 
 	q, err := Calibrate(
-		Sequence("s", GaussianLeaf("g", 1, 1), Branches("o", LaplaceLeaf("n", 0.03, 1), a, b)),
+		Sequence("s",
+			GaussianLeaf("g", 1, 1),
+			Branches("o", LaplaceLeaf("n", 0.03, 1), a, b),
+		),
 		target)
 	if err != nil {
 		t.Fatal(err)
@@ -298,8 +373,13 @@ func TestBranchesCostTheirLargest(t *testing.T) {
 		for eps := 0.0; eps < 2; eps += 0.2 {
 			// The two curves are on different grids.
 			if q.Delta(eps) < c.Delta(eps)*(1-2e-4)-3e-12 {
-				t.Errorf("delta(%v) = %v is below branch %s: %v", eps, q.Delta(eps), path,
-					c.Delta(eps))
+				t.Errorf(
+					"delta(%v) = %v is below branch %s: %v",
+					eps,
+					q.Delta(eps),
+					path,
+					c.Delta(eps),
+				)
 			}
 		}
 	}
@@ -309,13 +389,20 @@ func TestBranchesCostTheirLargest(t *testing.T) {
 }
 
 func TestGuarantee(t *testing.T) {
-	target := Target{Epsilon: 1.25, Delta: 1e-6, Relation: Substitute}
+	target := Target{
+		Epsilon:  1.25,
+		Delta:    1e-6,
+		Relation: Substitute,
+	}
 	p, err := Calibrate(samplePlan(), target)
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := p.Guarantee()
-	if g.Epsilon != 1.25 || g.Delta != 1e-6 || g.Relation != Substitute || g.Composition != Tight ||
+	if g.Epsilon != 1.25 ||
+		g.Delta != 1e-6 ||
+		g.Relation != Substitute ||
+		g.Composition != Tight ||
 		p.Target() != target {
 		t.Errorf("guarantee %+v", g)
 	}
@@ -325,7 +412,8 @@ func TestGuarantee(t *testing.T) {
 	seen := false
 	for i, pt := range g.Profile {
 		seen = seen || pt.Epsilon == 1.25
-		if i > 0 && (pt.Epsilon <= g.Profile[i-1].Epsilon || pt.Delta > g.Profile[i-1].Delta) {
+		if i > 0 &&
+			(pt.Epsilon <= g.Profile[i-1].Epsilon || pt.Delta > g.Profile[i-1].Delta) {
 			t.Errorf("profile is not monotone: %v", g.Profile)
 		}
 		if pt.Delta != p.Delta(pt.Epsilon) {
@@ -349,15 +437,28 @@ func TestGuarantee(t *testing.T) {
 	}
 
 	only, err := Calibrate(
-		Parallel("p", GaussianLeaf("a", 1, 4),
-			Sequence("s", GaussianLeaf("b", 1, 1), GaussianLeaf("c", 3, 2))), target)
+		Parallel("p",
+			GaussianLeaf("a", 1, 4),
+			Sequence("s", GaussianLeaf("b", 1, 1), GaussianLeaf("c", 3, 2)),
+		),
+		target,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkNear(t, "mu of Gaussians", only.Guarantee().Mu, GaussianMu(1.25, 1e-6), 1e-12)
 	box, err := Calibrate(
-		Sequence("s", FixedLeaf("f", Law{Kind: Approximate, Epsilon: 0.3, Delta: 1e-7, Draws: 1}),
-			GaussianLeaf("a", 1, 1)), target)
+		Sequence("s",
+			FixedLeaf("f", Law{
+				Kind:    Approximate,
+				Epsilon: 0.3,
+				Delta:   1e-7,
+				Draws:   1,
+			}),
+			GaussianLeaf("a", 1, 1),
+		),
+		target,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,7 +466,11 @@ func TestGuarantee(t *testing.T) {
 		t.Errorf("mu of a black box: %v", m)
 	}
 	sel, err := Calibrate(
-		SelectBest("s", Selection{0, 0.07}, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 0.5, 1)),
+		SelectBest("s",
+			Selection{0, 0.07},
+			GaussianLeaf("a", 1, 1),
+			GaussianLeaf("b", 0.5, 1),
+		),
 		target)
 	if err != nil {
 		t.Fatal(err)
@@ -378,10 +483,24 @@ func TestGuarantee(t *testing.T) {
 // TestCalibrateAgain checks that a priced tree can be used as a plan and that its old laws have no effect.
 func TestCalibrateAgain(t *testing.T) {
 	for _, c := range []Composition{Tight, Basic} {
-		target := Target{Epsilon: 1, Delta: 1e-6, Composition: c}
-		tree := Sequence("s", LaplaceLeaf("a", 1, 2),
-			Branches("o", PureLeaf("n", 0.03, 1), GaussianLeaf("b", 1, 1), LaplaceLeaf("c", 1, 1)))
-		p, err := Calibrate(tree, Target{Epsilon: 3, Delta: 1e-6, Composition: c})
+		target := Target{
+			Epsilon:     1,
+			Delta:       1e-6,
+			Composition: c,
+		}
+		tree := Sequence("s",
+			LaplaceLeaf("a", 1, 2),
+			Branches("o",
+				PureLeaf("n", 0.03, 1),
+				GaussianLeaf("b", 1, 1),
+				LaplaceLeaf("c", 1, 1),
+			),
+		)
+		p, err := Calibrate(tree, Target{
+			Epsilon:     3,
+			Delta:       1e-6,
+			Composition: c,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -401,15 +520,20 @@ func TestCalibrateAgain(t *testing.T) {
 
 // TestEmptySeq checks that a stage without mechanisms is free.
 func TestEmptySeq(t *testing.T) {
-	p, err := Calibrate(Sequence("s", Sequence("none"), GaussianLeaf("g", 1, 1)),
-		Target{Epsilon: 1, Delta: 1e-6})
+	p, err := Calibrate(
+		Sequence("s", Sequence("none"), GaussianLeaf("g", 1, 1)),
+		Target{Epsilon: 1, Delta: 1e-6},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	l, _ := p.Law("s/g")
 	checkNear(t, "mu", l.Mu, GaussianMu(1, 1e-6), 1e-12)
-	if p, err = Calibrate(Sequence("s"), Target{Epsilon: 1}); err != nil || p.Delta(0) != 0 ||
-		p.Epsilon(0) != 0 || p.Guarantee().Mu != 0 {
+	p, err = Calibrate(Sequence("s"), Target{Epsilon: 1})
+	if err != nil ||
+		p.Delta(0) != 0 ||
+		p.Epsilon(0) != 0 ||
+		p.Guarantee().Mu != 0 {
 		t.Errorf("an empty plan: %v", err)
 	}
 }
@@ -419,15 +543,21 @@ func TestExtremeTargets(t *testing.T) {
 	for _, eps := range []float64{1e-3, 30, 3000} {
 		target := Target{Epsilon: eps, Delta: 1e-8}
 		p, err := Calibrate(
-			Sequence("s", GaussianLeaf("g", 1, 1), ExponentialLeaf("e", 0.3, 40),
-				LaplaceLeaf("l", 0.1, 3)), target)
+			Sequence("s",
+				GaussianLeaf("g", 1, 1),
+				ExponentialLeaf("e", 0.3, 40),
+				LaplaceLeaf("l", 0.1, 3),
+			),
+			target,
+		)
 		if err != nil {
 			t.Fatalf("epsilon %v: %v", eps, err)
 		}
 		if d := p.Delta(eps); d > 1e-8 || d < 0.99e-8 {
 			t.Errorf("epsilon %v: delta %v", eps, d)
 		}
-		if g := p.Guarantee(); math.IsInf(g.Mu, 1) || math.IsNaN(g.Mu) || g.Spent > eps {
+		g := p.Guarantee()
+		if math.IsInf(g.Mu, 1) || math.IsNaN(g.Mu) || g.Spent > eps {
 			t.Errorf("epsilon %v: %+v", eps, g)
 		}
 	}

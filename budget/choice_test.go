@@ -11,10 +11,14 @@ func informedChoice(ask, first, second, lost float64) Node {
 	gaussian := func(name string, mu float64) Node {
 		return FixedLeaf(name, Law{Kind: Gaussian, Mu: mu, Draws: 1})
 	}
-	return Sequence("run", gaussian("ask", ask), Branches("choice", Sequence("nothing"),
+	return Sequence("run", gaussian("ask", ask), Branches("choice",
+		Sequence("nothing"),
 		Sequence("first", gaussian("model", first)),
-		Sequence("second", FixedLeaf("words", Law{Kind: Approximate, Delta: lost, Draws: 1}),
-			gaussian("model", second))))
+		Sequence("second",
+			FixedLeaf("words", Law{Kind: Approximate, Delta: lost, Draws: 1}),
+			gaussian("model", second),
+		),
+	))
 }
 
 // TestChoiceCoversWhatIsChosen checks that an adversary who sees the answer and then takes the more harmful branch
@@ -23,11 +27,16 @@ func informedChoice(ask, first, second, lost float64) Node {
 // epsilon less the loss of y. It is summed over a fine grid.
 func TestChoiceCoversWhatIsChosen(t *testing.T) {
 	for _, c := range []struct{ ask, first, second, lost float64 }{
-		{.2, .9, .8, 1e-3}, {.5, .5, .9, 1e-2}, {1, 1, 1, 1e-6}, {.1, 2, .3, .05},
+		{.2, .9, .8, 1e-3},
+		{.5, .5, .9, 1e-2},
+		{1, 1, 1, 1e-6},
+		{.1, 2, .3, .05},
 		{.02, .24, .23, 1e-11},
 	} {
-		priced, err := Calibrate(informedChoice(c.ask, c.first, c.second, c.lost),
-			Target{Epsilon: 60, Delta: .9})
+		priced, err := Calibrate(
+			informedChoice(c.ask, c.first, c.second, c.lost),
+			Target{Epsilon: 60, Delta: .9},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,19 +57,33 @@ func TestChoiceCoversWhatIsChosen(t *testing.T) {
 						sum += p * way
 					}
 					if sum > price*(1+1e-6)+1e-12 {
-						t.Errorf("%+v: a rule at %v attains %v at epsilon %v, and the price is %v",
-							c, at, sum, epsilon, price)
+						t.Errorf(
+							"%+v: a rule at %v attains %v at epsilon %v, and the price is %v",
+							c,
+							at,
+							sum,
+							epsilon,
+							price,
+						)
 					}
 				}
 			}
 			// The price is no more than the composition with the more expensive branch alone.
-			if worst := c.lost +
+			worst := c.lost +
 				(1-c.lost)*
-					gaussianDelta(math.Hypot(c.ask, max(c.first, c.second)),
-						epsilon); price > worst*
+					gaussianDelta(
+						math.Hypot(c.ask, max(c.first, c.second)),
+						epsilon,
+					)
+			if price > worst*
 				(1+1e-9)+1e-13 {
-				t.Errorf("%+v: the price at %v is %v, and all of it at once costs %v", c, epsilon,
-					price, worst)
+				t.Errorf(
+					"%+v: the price at %v is %v, and all of it at once costs %v",
+					c,
+					epsilon,
+					price,
+					worst,
+				)
 			}
 		}
 	}
@@ -70,8 +93,10 @@ func TestChoiceCoversWhatIsChosen(t *testing.T) {
 // covers it wherever delta matters, and that a run with a larger probability has none.
 func TestMuCoversNegligibleLoss(t *testing.T) {
 	price := func(lost float64) Guarantee {
-		priced, err := Calibrate(informedChoice(.02, .235, .23, lost),
-			Target{Epsilon: 60, Delta: .9})
+		priced, err := Calibrate(
+			informedChoice(.02, .235, .23, lost),
+			Target{Epsilon: 60, Delta: .9},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,8 +106,13 @@ func TestMuCoversNegligibleLoss(t *testing.T) {
 		}
 		for e := 0.; e < 3; e += .01 {
 			if d := priced.Delta(e); d >= MinDelta && d > gaussianDelta(g.Mu, e) {
-				t.Errorf("lost %v: delta at %v is %v, and that of mu %v", lost, e, d,
-					gaussianDelta(g.Mu, e))
+				t.Errorf(
+					"lost %v: delta at %v is %v, and that of mu %v",
+					lost,
+					e,
+					d,
+					gaussianDelta(g.Mu, e),
+				)
 			}
 		}
 		return g
@@ -99,19 +129,36 @@ func TestMuCoversNegligibleLoss(t *testing.T) {
 // TestChargeWithNegligibleLossUsesMu checks that a run with a negligible probability of an infinite loss is charged by
 // its mu and not by the sum of its steps, where the held-out part would be the most expensive.
 func TestChargeWithNegligibleLossUsesMu(t *testing.T) {
-	train := Sequence("train", GaussianLeaf("ask", .005, 1), Branches("choice", Sequence("nothing"),
-		Sequence("first", GaussianLeaf("model", .995, 1)),
-		Sequence("second", FixedLeaf("words", Law{Kind: Approximate, Delta: MinDelta / 10,
-			Draws: 1}),
-			GaussianLeaf("model", .995, 1))))
+	train := Sequence("train",
+		GaussianLeaf("ask", .005, 1),
+		Branches("choice",
+			Sequence("nothing"),
+			Sequence("first", GaussianLeaf("model", .995, 1)),
+			Sequence("second",
+				FixedLeaf("words", Law{
+					Kind:  Approximate,
+					Delta: MinDelta / 10,
+					Draws: 1,
+				}),
+				GaussianLeaf("model", .995, 1),
+			),
+		),
+	)
 	root := Parallel("fit", train, Sequence("holdout", GaussianLeaf("metric", 1, 1)))
 	root.Coin = .1
 	priced, err := Calibrate(root, Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}
-	price, mu := priced.ChargeWithin(Total{Epsilon: 2, Delta: 1e-5, Currency: ZCDP, BlackBox: 5e-6})
-	if g := priced.Guarantee(); mu != g.Mu || price != CoverCharge(ZCDP, g.Mu, MinDelta/10) ||
+	price, mu := priced.ChargeWithin(Total{
+		Epsilon:  2,
+		Delta:    1e-5,
+		Currency: ZCDP,
+		BlackBox: 5e-6,
+	})
+	g := priced.Guarantee()
+	if mu != g.Mu ||
+		price != CoverCharge(ZCDP, g.Mu, MinDelta/10) ||
 		price.Cost >= priced.Charge(ZCDP).Cost {
 		t.Errorf("price %+v, mu %v; the guarantee has mu %v", price, mu, g.Mu)
 	}

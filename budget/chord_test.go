@@ -16,7 +16,13 @@ func TestChord(t *testing.T) {
 				x := epsilon * float64(k) / 10
 				p := 1 / (1 + math.Exp(-epsilon)) // probability of a true answer
 				want := delta + (1-delta)*math.Max(0, p-math.Exp(x-epsilon)*p)
-				checkNear(t, "chord", chord{epsilon, delta}.deltaAt(x), want, 1e-12*(1+1/epsilon))
+				checkNear(
+					t,
+					"chord",
+					chord{epsilon, delta}.deltaAt(x),
+					want,
+					1e-12*(1+1/epsilon),
+				)
 			}
 		}
 		if at := (chord{epsilon, 0}).deltaAt(epsilon * 1.001); !math.IsInf(at, 1) {
@@ -29,8 +35,14 @@ func TestChord(t *testing.T) {
 			for k := range 21 {
 				x := end * float64(k) / 20
 				if exact := gaussianDelta(mu, x); exact > c.deltaAt(x) {
-					t.Errorf("mu %v, from %v: %v at %v is above %v", mu, end, exact, x,
-						c.deltaAt(x))
+					t.Errorf(
+						"mu %v, from %v: %v at %v is above %v",
+						mu,
+						end,
+						exact,
+						x,
+						c.deltaAt(x),
+					)
 				}
 			}
 		}
@@ -46,28 +58,40 @@ func TestChordOfSelection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := Calibrate(SelectBest("best", s, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 1, 1)),
-			Target{Epsilon: epsilon, Delta: 1e-6})
+		p, err := Calibrate(
+			SelectBest("best", s, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 1, 1)),
+			Target{Epsilon: epsilon, Delta: 1e-6},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, mu, last := p.root.account, p.Guarantee().Mu, 1.
+		a := p.root.account
+		mu := p.Guarantee().Mu
+		last := 1.
 		if end := a.tangentChord().epsilon; !(end > 0 && end < epsilon) {
 			t.Errorf("epsilon %v: the chord ends at %v", epsilon, end)
 		}
 		for k := range 41 {
 			x := epsilon * float64(k) / 20
-			d, point := p.Delta(x), a.ledger.deltaAt(x)
+			d := p.Delta(x)
+			point := a.ledger.deltaAt(x)
 			if d > last || d > point || x < a.tangentChord().epsilon/2 && d > .9*point {
-				t.Errorf("epsilon %v: delta %v at %v, %v by the Rényi curve, %v before", epsilon, d,
-					x, point, last)
+				t.Errorf(
+					"epsilon %v: delta %v at %v, %v by the Rényi curve, %v before",
+					epsilon,
+					d,
+					x,
+					point,
+					last,
+				)
 			}
 			if g := gaussianDelta(mu, x); d > g*(1+1e-9) {
 				t.Errorf("epsilon %v: mu %v gives %v at %v, not %v", epsilon, mu, g, x, d)
 			}
 			last = d
 		}
-		if most := -2 * mathext.NormalQuantile(1/(1+math.Exp(epsilon))); !(mu < .8*most) {
+		most := -2 * mathext.NormalQuantile(1/(1+math.Exp(epsilon)))
+		if !(mu < .8*most) {
 			t.Errorf("epsilon %v: mu %v, not well below %v", epsilon, mu, most)
 		}
 	}

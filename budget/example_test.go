@@ -14,20 +14,34 @@ func ExampleCalibrate() {
 		budget.Sequence("train",
 			budget.Sequence("scaling",
 				budget.GaussianLeaf("histogram", 0.08, 1),
-				budget.ExponentialLeaf("quantiles", 0.10, 12)),
-			budget.GaussianLeaf("gram", 0.82, 1)),
-		budget.GaussianLeaf("holdout", 1, 1))
+				budget.ExponentialLeaf("quantiles", 0.10, 12),
+			),
+			budget.GaussianLeaf("gram", 0.82, 1),
+		),
+		budget.GaussianLeaf("holdout", 1, 1),
+	)
 	priced, err := budget.Calibrate(plan, budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		log.Fatal(err)
 	}
 	for _, l := range priced.Leaves() {
-		fmt.Printf("%-27s %-11v x%-2d mu %.4f epsilon %.4f\n", l.Path, l.Law.Kind, l.Law.Draws,
-			l.Law.Mu, l.Law.Epsilon)
+		fmt.Printf(
+			"%-27s %-11v x%-2d mu %.4f epsilon %.4f\n",
+			l.Path,
+			l.Law.Kind,
+			l.Law.Draws,
+			l.Law.Mu,
+			l.Law.Epsilon,
+		)
 	}
 	g := priced.Guarantee()
-	fmt.Printf("epsilon %.4f at delta %g, %v; covered by mu %.4f\n", g.Spent, g.Delta, g.Relation,
-		g.Mu)
+	fmt.Printf(
+		"epsilon %.4f at delta %g, %v; covered by mu %.4f\n",
+		g.Spent,
+		g.Delta,
+		g.Relation,
+		g.Mu,
+	)
 	// Output:
 	// fit/train/scaling/histogram gaussian    x1  mu 0.0659 epsilon 0.0000
 	// fit/train/scaling/quantiles exponential x12 mu 0.0000 epsilon 0.0426
@@ -42,7 +56,8 @@ func ExampleBranches() {
 	plan := budget.Branches("model",
 		budget.LaplaceLeaf("count", 0.03, 1),
 		budget.GaussianLeaf("gram", 1, 1),
-		budget.ExponentialLeaf("votes", 1, 5))
+		budget.ExponentialLeaf("votes", 1, 5),
+	)
 	priced, err := budget.Calibrate(plan, budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		log.Fatal(err)
@@ -62,9 +77,15 @@ func ExampleSelectBest() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	try := budget.Law{Kind: budget.Gaussian, Mu: 0.1, Draws: 1}
-	priced, err := budget.Calibrate(budget.SelectBest("tune", runs, budget.FixedLeaf("try", try)),
-		budget.Target{Epsilon: 1, Delta: 1e-6})
+	try := budget.Law{
+		Kind:  budget.Gaussian,
+		Mu:    0.1,
+		Draws: 1,
+	}
+	priced, err := budget.Calibrate(
+		budget.SelectBest("tune", runs, budget.FixedLeaf("try", try)),
+		budget.Target{Epsilon: 1, Delta: 1e-6},
+	)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -113,24 +134,37 @@ func ExampleGaussianMu() {
 // The example converts a total for all runs on a data set into the currency of a filter, and prices one run of (1,
 // 1e-6) against it.
 func ExampleTotal() {
-	total := budget.Total{Epsilon: 3, Delta: 1e-5, BlackBox: 5e-6}
+	total := budget.Total{
+		Epsilon:  3,
+		Delta:    1e-5,
+		BlackBox: 5e-6,
+	}
 	limit, err := total.Limit()
 	if err != nil {
 		log.Fatal(err)
 	}
-	run, err := budget.Calibrate(budget.GaussianLeaf("fit", 1, 1),
-		budget.Target{Epsilon: 1, Delta: 1e-6})
+	run, err := budget.Calibrate(
+		budget.GaussianLeaf("fit", 1, 1),
+		budget.Target{Epsilon: 1, Delta: 1e-6},
+	)
 	if err != nil {
 		log.Fatal(err)
 	}
 	charge := run.Charge(total.Currency)
-	spent, runs := budget.Charge{}, 0
+	spent := budget.Charge{}
+	runs := 0
 	for ; spent.Plus(charge).Within(limit); runs++ {
 		spent = spent.Plus(charge)
 	}
 	rho, _ := charge.Value()
 	most, _ := limit.Value()
-	fmt.Printf("rho %.4f of %.4f: %d runs, epsilon %.3f\n", rho, most, runs, total.EpsilonOf(spent))
+	fmt.Printf(
+		"rho %.4f of %.4f: %d runs, epsilon %.3f\n",
+		rho,
+		most,
+		runs,
+		total.EpsilonOf(spent),
+	)
 	// Output:
 	// rho 0.0280 of 0.2109: 7 runs, epsilon 2.881
 }

@@ -14,7 +14,10 @@ func bigFloat(x float64) *big.Float {
 }
 
 // sumSeries sums terms, each computed from its predecessor by next, until they vanish.
-func sumSeries(term *big.Float, next func(term *big.Float, n int64) *big.Float) *big.Float {
+func sumSeries(
+	term *big.Float,
+	next func(term *big.Float, n int64) *big.Float,
+) *big.Float {
 	sum := new(big.Float).SetPrec(exactBits).Set(term)
 	for n := int64(1); ; n++ {
 		term = next(term, n)
@@ -54,8 +57,10 @@ func exactPi() *big.Float {
 			return new(big.Float).Quo(power, bigFloat(float64(2*n+1)))
 		})
 	}
-	return new(big.Float).Sub(new(big.Float).Mul(bigFloat(16), atan(5)),
-		new(big.Float).Mul(bigFloat(4), atan(239)))
+	return new(big.Float).Sub(
+		new(big.Float).Mul(bigFloat(16), atan(5)),
+		new(big.Float).Mul(bigFloat(4), atan(239)),
+	)
 }
 
 // exactDelta computes [gaussianDelta] with the precision of the reference.
@@ -80,7 +85,13 @@ func TestGaussianDeltaIsNeverBelow(t *testing.T) {
 			got := gaussianDelta(mu, epsilon)
 			diff, _ := new(big.Float).Quo(new(big.Float).Sub(bigFloat(got), want), want).Float64()
 			if diff < 0 || diff > 1e-12 {
-				t.Errorf("mu %v, epsilon %v: %v is the truth times 1 %+.3g", mu, epsilon, got, diff)
+				t.Errorf(
+					"mu %v, epsilon %v: %v is the truth times 1 %+.3g",
+					mu,
+					epsilon,
+					got,
+					diff,
+				)
 			}
 			worst = math.Max(worst, math.Abs(diff))
 		}

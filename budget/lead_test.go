@@ -9,7 +9,8 @@ import (
 func ledPlan(share, coin float64) Node {
 	n := Parallel("fit",
 		Sequence("train", GaussianLeaf("ranges", .2, 1), GaussianLeaf("model", .8, 1)),
-		Sequence("holdout", GaussianLeaf("metric", 1, 1))).WithLead(
+		Sequence("holdout", GaussianLeaf("metric", 1, 1)),
+	).WithLead(
 		Sequence("check", PureLeaf("target", share, 1)))
 	n.Coin = coin
 	return n
@@ -29,7 +30,13 @@ func TestLeadCalibration(t *testing.T) {
 		{"coin, large epsilon", Target{Epsilon: 8, Delta: 1e-6}, .1, .012, true},
 		{"coin, small epsilon", Target{Epsilon: .1, Delta: 1e-6}, .2, .012, true},
 		{"no coin", Target{Epsilon: 1, Delta: 1e-6}, 0, .012, true},
-		{"substitution", Target{Epsilon: 1, Delta: 1e-6, Relation: Substitute}, .1, .012, true},
+		{
+			"substitution",
+			Target{Epsilon: 1, Delta: 1e-6, Relation: Substitute},
+			.1,
+			.012,
+			true,
+		},
 		{"basic", Target{Epsilon: 1, Delta: 1e-6, Composition: Basic}, .1, .031, false},
 	} {
 		law := func(tree Node) (*Priced, float64) {
@@ -45,15 +52,25 @@ func TestLeadCalibration(t *testing.T) {
 		bare := led.withoutLead()
 		_, plain := law(bare)
 		d := p.Delta(v.target.Epsilon)
-		t.Logf("%s: delta %.3g, the model's mu is %.4f of that without a lead, mu of all %.4f",
-			v.name, d, mu/plain, p.Guarantee().Mu)
-		if !(d <= v.target.Delta) || v.uses && d < .99*v.target.Delta || mu < plain*(1-v.most) ||
+		t.Logf(
+			"%s: delta %.3g, the model's mu is %.4f of that without a lead, mu of all %.4f",
+			v.name,
+			d,
+			mu/plain,
+			p.Guarantee().Mu,
+		)
+		if !(d <= v.target.Delta) ||
+			v.uses && d < .99*v.target.Delta ||
+			mu < plain*(1-v.most) ||
 			mu >= plain {
 			t.Errorf("%s: delta %v, mu %v of %v", v.name, d, mu, plain)
 		}
 		lead, ok := p.Lead()
 		leaf, _ := p.Leaf("fit/check/target")
-		if !ok || lead != .03*v.target.Epsilon || !leaf.Informer || leaf.Part != "" ||
+		if !ok ||
+			lead != .03*v.target.Epsilon ||
+			!leaf.Informer ||
+			leaf.Part != "" ||
 			leaf.Law.Epsilon != lead {
 			t.Errorf("%s: lead %v, leaf %+v", v.name, lead, leaf)
 		}
@@ -61,10 +78,17 @@ func TestLeadCalibration(t *testing.T) {
 			t.Errorf("%s: spends epsilon %v", v.name, e)
 		}
 		for _, point := range p.Guarantee().Profile {
-			if g := p.Guarantee(); point.Delta >= MinDelta && !math.IsInf(g.Mu, 1) &&
+			g := p.Guarantee()
+			if point.Delta >= MinDelta &&
+				!math.IsInf(g.Mu, 1) &&
 				point.Delta > gaussianDelta(g.Mu, point.Epsilon)*(1+1e-9) {
-				t.Errorf("%s: delta %v at %v is above the curve of mu %v", v.name, point.Delta,
-					point.Epsilon, g.Mu)
+				t.Errorf(
+					"%s: delta %v at %v is above the curve of mu %v",
+					v.name,
+					point.Delta,
+					point.Epsilon,
+					g.Mu,
+				)
 			}
 		}
 	}
@@ -73,14 +97,17 @@ func TestLeadCalibration(t *testing.T) {
 // TestLeadWithoutDelta checks that with delta 0 the epsilons of the lead and of the remaining steps add up to the
 // target.
 func TestLeadWithoutDelta(t *testing.T) {
-	tree := Parallel("fit",
-		Sequence("train", LaplaceLeaf("rounds", 1, 5))).WithLead(Sequence("check",
-		PureLeaf("target", .03, 1)))
+	tree := Parallel("fit", Sequence("train",
+		LaplaceLeaf("rounds", 1, 5),
+	)).WithLead(Sequence("check",
+		PureLeaf("target", .03, 1),
+	))
 	p, err := Calibrate(tree, Target{Epsilon: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l, _ := p.Law("fit/train/rounds"); math.Abs(5*l.Epsilon+.06-2) > 1e-9 || p.Epsilon(0) > 2 {
+	l, _ := p.Law("fit/train/rounds")
+	if math.Abs(5*l.Epsilon+.06-2) > 1e-9 || p.Epsilon(0) > 2 {
 		t.Errorf("a round has epsilon %v, the whole %v", l.Epsilon, p.Epsilon(0))
 	}
 }
@@ -92,8 +119,7 @@ func TestLeadRefuses(t *testing.T) {
 		"gaussian":        rest.WithLead(GaussianLeaf("lead", .1, 1)),
 		"all of epsilon":  rest.WithLead(PureLeaf("lead", 1, 1)),
 		"nothing follows": Parallel("fit").WithLead(PureLeaf("lead", .1, 1)),
-		"of a seq": Sequence("fit", GaussianLeaf("a", 1, 1)).WithLead(PureLeaf("lead", .1,
-			1)),
+		"of a seq":        Sequence("fit", GaussianLeaf("a", 1, 1)).WithLead(PureLeaf("lead", .1, 1)),
 	} {
 		if p, err := Calibrate(tree, Target{Epsilon: 1, Delta: 1e-6}); err == nil {
 			t.Errorf("%s: %+v", name, p.Leaves())
@@ -106,8 +132,10 @@ func TestLeadRefuses(t *testing.T) {
 // larger direction at either loss of the lead, and these directions may differ.)
 func TestLeadByBruteForce(t *testing.T) {
 	const h, lead, first, second = .3, .2, .7, 1.1
-	tree := Parallel("fit", FixedLeaf("train", pureLaw(Pure, first, 1)),
-		FixedLeaf("holdout", pureLaw(Pure, second, 1))).WithLead(
+	tree := Parallel("fit",
+		FixedLeaf("train", pureLaw(Pure, first, 1)),
+		FixedLeaf("holdout", pureLaw(Pure, second, 1)),
+	).WithLead(
 		FixedLeaf("lead", pureLaw(Pure, lead, 1)))
 	tree.Coin = h
 	p, err := Calibrate(tree, Target{Epsilon: 20, Delta: .5})
@@ -116,19 +144,24 @@ func TestLeadByBruteForce(t *testing.T) {
 	}
 	// with(e, o) is the probability of outcome o of a response with parameter e if the record is present (o = 1 is
 	// likely); without(e, o) is the probability if it is absent.
-	with := func(e float64, o int) float64 { return 1 / (1 + math.Exp(e*float64(1-2*o))) }
+	with := func(e float64, o int) float64 {
+		return 1 / (1 + math.Exp(e*float64(1-2*o)))
+	}
 	without := func(e float64, o int) float64 { return with(e, 1-o) }
 	for eps := 0.; eps < 1.5; eps += .05 {
 		var there, back float64
 		for o := range 8 {
-			l, a, b := o&1, o>>1&1, o>>2&1
+			l := o & 1
+			a := o >> 1 & 1
+			b := o >> 2 & 1
 			x := with(lead, l) *
 				((1-h)*with(first, a)*without(second, b) + h*without(first, a)*with(second, b))
 			y := without(lead, l) * without(first, a) * without(second, b)
 			there += math.Max(0, x-math.Exp(eps)*y)
 			back += math.Max(0, y-math.Exp(eps)*x)
 		}
-		want, got := math.Max(there, back), p.Delta(eps)
+		want := math.Max(there, back)
+		got := p.Delta(eps)
 		if got < want-1e-12 || want > 1e-3 && got > 1.1*want {
 			t.Errorf("delta(%.2f) = %v, by enumeration %v", eps, got, want)
 		}
@@ -141,10 +174,15 @@ func TestLeadByBruteForce(t *testing.T) {
 // enumerated, with the record in either part. (This is the condition on a step in the theorem of the filter: Feldman,
 // Zrnic 2021, Theorem 4.3.)
 func TestStopIsPaidFor(t *testing.T) {
-	for _, v := range []struct{ lead, first, second float64 }{{.03, .3, .6}, {.5, .3, 1.2},
-		{1, 2, .2}} {
-		tree := Parallel("fit", FixedLeaf("train", pureLaw(Pure, v.first, 1)),
-			FixedLeaf("holdout", pureLaw(Pure, v.second, 1))).
+	for _, v := range []struct{ lead, first, second float64 }{
+		{.03, .3, .6},
+		{.5, .3, 1.2},
+		{1, 2, .2},
+	} {
+		tree := Parallel("fit",
+			FixedLeaf("train", pureLaw(Pure, v.first, 1)),
+			FixedLeaf("holdout", pureLaw(Pure, v.second, 1)),
+		).
 			WithLead(FixedLeaf("lead", pureLaw(Pure, v.lead, 1)))
 		p, err := Calibrate(tree, Target{Epsilon: 20, Delta: .5})
 		if err != nil {
@@ -160,7 +198,10 @@ func TestStopIsPaidFor(t *testing.T) {
 				with := func(e float64, o int) float64 {
 					return 1 / (1 + math.Exp(e*float64(1-2*o)))
 				}
-				p, q := with, func(e float64, o int) float64 { return with(e, 1-o) }
+				p := with
+				q := func(e float64, o int) float64 {
+					return with(e, 1-o)
+				}
 				if flip {
 					p, q = q, p
 				}
@@ -171,19 +212,26 @@ func TestStopIsPaidFor(t *testing.T) {
 						}
 						sum := 0.
 						for l := range 2 {
-							pl, ql := p(v.lead, l), q(v.lead, l)
+							pl := p(v.lead, l)
+							ql := q(v.lead, l)
 							if stopped>>l&1 == 1 {
 								sum += ql * math.Pow(pl/ql, alpha) * allow(stop)
 								continue
 							}
 							for o := range 2 {
-								x, y := pl*p(second, o), ql*q(second, o)
+								x := pl * p(second, o)
+								y := ql * q(second, o)
 								sum += y * math.Pow(x/y, alpha) * allow(whole)
 							}
 						}
 						if sum > 1+1e-9 {
-							t.Errorf("%+v, called off after %b: at order %v the moment grows to %v",
-								v, stopped, alpha, sum)
+							t.Errorf(
+								"%+v, called off after %b: at order %v the moment grows to %v",
+								v,
+								stopped,
+								alpha,
+								sum,
+							)
 						}
 					}
 				}
@@ -199,9 +247,10 @@ func TestLeadCharge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	search := Parallel("fit", SelectBest("train", s, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 1,
-		1)),
-		GaussianLeaf("holdout", 1, 1)).
+	search := Parallel("fit",
+		SelectBest("train", s, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 1, 1)),
+		GaussianLeaf("holdout", 1, 1),
+	).
 		WithLead(PureLeaf("check", .03, 1))
 	for name, tree := range map[string]Node{"coin": ledPlan(.03, .1), "search": search} {
 		p, err := Calibrate(tree, Target{Epsilon: 1, Delta: 1e-6})
@@ -211,7 +260,12 @@ func TestLeadCharge(t *testing.T) {
 		for _, currency := range []Currency{ZCDP, GDP} {
 			lead := p.LeadCharge(currency)
 			price, mu := p.ChargeWithin(
-				Total{Epsilon: 3, Delta: 1e-5, BlackBox: 5e-6, Currency: currency})
+				Total{
+					Epsilon:  3,
+					Delta:    1e-5,
+					BlackBox: 5e-6,
+					Currency: currency,
+				})
 			rest, err := Calibrate(p.Tree().withoutLead().withFixedLaws(), p.Target())
 			if err != nil {
 				t.Fatal(err)
@@ -221,22 +275,36 @@ func TestLeadCharge(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if mu != rest.Guarantee().Mu || price != CoverCharge(currency, mu, 0).Plus(lead) ||
+			if mu != rest.Guarantee().Mu ||
+				price != CoverCharge(currency, mu, 0).Plus(lead) ||
 				lead != again {
-				t.Errorf("%s, %v: %+v with mu %v; the rest has %v", name, currency, price, mu,
-					rest.Guarantee().Mu)
+				t.Errorf(
+					"%s, %v: %+v with mu %v; the rest has %v",
+					name,
+					currency,
+					price,
+					mu,
+					rest.Guarantee().Mu,
+				)
 			}
 			if lead.Delta != 0 || lead.Cost == 0 || 30*lead.Cost > price.Cost {
 				t.Errorf("%s, %v: the lead costs %+v of %+v", name, currency, lead, price)
 			}
-			if without, _ := p.ChargeWithin(
-				Total{Epsilon: 3, Delta: 1e-5, Currency: currency}); !lead.Within(without) ||
-				without.Cost <= lead.Cost {
+			without, _ := p.ChargeWithin(
+				Total{
+					Epsilon:  3,
+					Delta:    1e-5,
+					Currency: currency,
+				})
+			if !lead.Within(without) || without.Cost <= lead.Cost {
 				t.Errorf("%s, %v: without room for a law %+v", name, currency, without)
 			}
 		}
 	}
-	p, err := Calibrate(Parallel("fit", GaussianLeaf("a", 1, 1)), Target{Epsilon: 1, Delta: 1e-6})
+	p, err := Calibrate(
+		Parallel("fit", GaussianLeaf("a", 1, 1)),
+		Target{Epsilon: 1, Delta: 1e-6},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,9 +9,16 @@ import (
 // probability is.
 func TestMuOfBlackBox(t *testing.T) {
 	for _, delta := range []float64{1e-10, 1.2e-10, 1e-6} {
-		law := Law{Kind: Approximate, Epsilon: 1, Delta: .9 * delta, Draws: 1}
-		p, err := Calibrate(Sequence("run", FixedLeaf("box", law), GaussianLeaf("rest", 1, 1)),
-			Target{Epsilon: 3, Delta: delta})
+		law := Law{
+			Kind:    Approximate,
+			Epsilon: 1,
+			Delta:   .9 * delta,
+			Draws:   1,
+		}
+		p, err := Calibrate(
+			Sequence("run", FixedLeaf("box", law), GaussianLeaf("rest", 1, 1)),
+			Target{Epsilon: 3, Delta: delta},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

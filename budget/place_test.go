@@ -5,14 +5,18 @@ import "testing"
 // TestPlace checks that a leaf is located by the innermost node of each role and names its statistic, and that
 // scaling and pricing preserve both.
 func TestPlace(t *testing.T) {
-	inner := Sequence("train", Sequence("model", GaussianLeaf("gram", 1, 1).WithStatistic("gram")).
-		WithRole(RoleStage)).WithRole(RolePart)
+	inner := Sequence("train",
+		Sequence("model", GaussianLeaf("gram", 1, 1).WithStatistic("gram")).
+			WithRole(RoleStage),
+	).WithRole(RolePart)
 	tree := Parallel("fit",
 		Sequence("train",
 			Sequence("a", inner, LaplaceLeaf("count", 1, 1).WithStatistic("count").
-				WithRole(RoleStage)).WithRole(RoleCandidate)).Scaled(
+				WithRole(RoleStage)).WithRole(RoleCandidate),
+		).Scaled(
 			.5).WithRole(RolePart),
-		GaussianLeaf("left", 1, 1))
+		GaussianLeaf("left", 1, 1),
+	)
 	priced, err := Calibrate(tree, Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +35,9 @@ func TestPlace(t *testing.T) {
 		{Path: "fit/left"},
 	}
 	for i, l := range priced.Leaves() {
-		if l.Path != want[i].Path || l.Place != want[i].Place || l.Statistic != want[i].Statistic {
+		if l.Path != want[i].Path ||
+			l.Place != want[i].Place ||
+			l.Statistic != want[i].Statistic {
 			t.Errorf("%+v, want %+v", l, want[i])
 		}
 	}

@@ -7,10 +7,15 @@ import (
 
 // priceUnit calibrates one Gaussian step in each of two parts, with a secret coin of probability h. It returns the mu
 // of both and the factors by which they were raised.
-func priceUnit(t *testing.T, h, epsilon, delta float64) (train, held float64, raised []float64) {
+func priceUnit(
+	t *testing.T,
+	h, epsilon, delta float64,
+) (train, held float64, raised []float64) {
 	t.Helper()
-	tree := Parallel("fit", Sequence("train", GaussianLeaf("a", 1, 1)),
-		Sequence("holdout", GaussianLeaf("b", 1, 1)))
+	tree := Parallel("fit",
+		Sequence("train", GaussianLeaf("a", 1, 1)),
+		Sequence("holdout", GaussianLeaf("b", 1, 1)),
+	)
 	tree.Coin = h
 	p, err := Calibrate(tree, Target{Epsilon: epsilon, Delta: delta})
 	if err != nil {
@@ -25,18 +30,27 @@ func priceUnit(t *testing.T, h, epsilon, delta float64) (train, held float64, ra
 // records, which is replaced by its opposite. The unit's other m - 1 records have a common direction in each part, at
 // an angle to those two. Every record moves the mean of a Gaussian release, in the plane, by 1/m of the mu of the
 // unit.
-func recordDelta(h, train, held, epsilon float64, m int, angleTrain, angleHeld float64) float64 {
+func recordDelta(
+	h, train, held, epsilon float64,
+	m int,
+	angleTrain, angleHeld float64,
+) float64 {
 	const cells, reach = 41, 8.
 	step := 2 * reach / (cells - 1)
 	type outputs struct{ weight, p, q []float64 }
 	part := func(mu, angle float64) outputs {
 		var out outputs
 		each := mu / float64(m)
-		x0, y0 := each*float64(m-1)*math.Cos(angle), each*float64(m-1)*math.Sin(angle)
-		ax, ay, bx, by := x0+each, y0, x0-each, y0
+		x0 := each * float64(m-1) * math.Cos(angle)
+		y0 := each * float64(m-1) * math.Sin(angle)
+		ax := x0 + each
+		ay := y0
+		bx := x0 - each
+		by := y0
 		for i := range cells {
 			for j := range cells {
-				x, y := -reach+float64(i)*step, -reach+float64(j)*step
+				x := -reach + float64(i)*step
+				y := -reach + float64(j)*step
 				w := math.Exp(-(x*x+y*y)/2) / (2 * math.Pi) * step * step
 				if w < 1e-16 {
 					continue
@@ -48,9 +62,11 @@ func recordDelta(h, train, held, epsilon float64, m int, angleTrain, angleHeld f
 		}
 		return out
 	}
-	a, b := part(train, angleTrain), part(held, angleHeld)
+	a := part(train, angleTrain)
+	b := part(held, angleHeld)
 	e := math.Exp(epsilon)
-	there, back := 0., 0.
+	there := 0.
+	back := 0.
 	for i := range a.weight {
 		for j := range b.weight {
 			p := (1-h)*a.p[i] + h*b.p[j]
@@ -72,32 +88,54 @@ func TestRecordInUnit(t *testing.T) {
 			for _, delta := range []float64{1e-9, 1e-6, 1e-3} {
 				train, held, raised := priceUnit(t, h, epsilon, delta)
 				if raised[0] > 2 || raised[1] > 2+1e-12 {
-					t.Errorf("h %v, epsilon %v, delta %v: factors %v", h, epsilon, delta, raised)
+					t.Errorf(
+						"h %v, epsilon %v, delta %v: factors %v",
+						h,
+						epsilon,
+						delta,
+						raised,
+					)
 				}
 				m := 2 * math.Max(raised[0], raised[1])
 				bound := (1-h)*gaussianDelta(2*train/m, epsilon) +
 					h*gaussianDelta(2*held/m, epsilon)
 				if bound > delta*(1+1e-9) {
-					t.Errorf("h %v, epsilon %v, delta %v: a record of a unit of %v has delta %v", h,
-						epsilon, delta, m, bound)
+					t.Errorf(
+						"h %v, epsilon %v, delta %v: a record of a unit of %v has delta %v",
+						h,
+						epsilon,
+						delta,
+						m,
+						bound,
+					)
 				}
 			}
 		}
 	}
 	worst := map[int]float64{}
-	for _, x := range []struct{ h, epsilon, delta float64 }{{.1, 1, 1e-6}, {.5, 1, 1e-6},
-		{.3, 2, 1e-5}} {
+	for _, x := range []struct{ h, epsilon, delta float64 }{
+		{.1, 1, 1e-6},
+		{.5, 1, 1e-6},
+		{.3, 2, 1e-5},
+	} {
 		train, held, _ := priceUnit(t, x.h, x.epsilon, x.delta)
 		for _, m := range []int{2, 4} {
-			for _, angles := range [][2]float64{{0, 0}, {0, math.Pi / 2}, {math.Pi / 2, 0},
-				{math.Pi / 2, math.Pi / 2}} {
+			for _, angles := range [][2]float64{
+				{0, 0},
+				{0, math.Pi / 2},
+				{math.Pi / 2, 0},
+				{math.Pi / 2, math.Pi / 2},
+			} {
 				d := recordDelta(x.h, train, held, x.epsilon, m, angles[0], angles[1])
 				worst[m] = math.Max(worst[m], d/x.delta)
 			}
 		}
 	}
 	if worst[4] > 1 || worst[2] < 1.5 {
-		t.Errorf("delta of a record in a unit, in multiples of the promise, by the cap: %v", worst)
+		t.Errorf(
+			"delta of a record in a unit, in multiples of the promise, by the cap: %v",
+			worst,
+		)
 	}
 	t.Logf("in multiples of the promise, by the cap: %v", worst)
 }
@@ -109,8 +147,10 @@ func TestGroupOfRecords(t *testing.T) {
 	beyond := 0.
 	for _, x := range []struct{ h, epsilon float64 }{{.1, 1}, {.2, .3}, {.5, 1}} {
 		train, held, _ := priceUnit(t, x.h, x.epsilon, 1e-6)
-		tree := Parallel("fit", Sequence("train", FixedLeaf("a", gaussianLaw(train))),
-			Sequence("holdout", FixedLeaf("b", gaussianLaw(held))))
+		tree := Parallel("fit",
+			Sequence("train", FixedLeaf("a", gaussianLaw(train))),
+			Sequence("holdout", FixedLeaf("b", gaussianLaw(held))),
+		)
 		tree.Coin = x.h
 		p, err := Calibrate(tree, Target{Epsilon: x.epsilon * 1.0001, Delta: 1e-6})
 		if err != nil {
@@ -126,8 +166,15 @@ func TestGroupOfRecords(t *testing.T) {
 				attained := groupDelta(x.h, train, held, k, epsilon)
 				alone := gaussianDelta(float64(k)*mu, epsilon)
 				if attained > (alone+left)*(1+1e-6) {
-					t.Errorf("h %v, epsilon %v, %d records: delta %v at %v, and %v is promised",
-						x.h, x.epsilon, k, attained, epsilon, alone+left)
+					t.Errorf(
+						"h %v, epsilon %v, %d records: delta %v at %v, and %v is promised",
+						x.h,
+						x.epsilon,
+						k,
+						attained,
+						epsilon,
+						alone+left,
+					)
 				}
 				if attained > 1e-16 {
 					beyond = math.Max(beyond, attained/alone)
@@ -137,14 +184,18 @@ func TestGroupOfRecords(t *testing.T) {
 	}
 	t.Logf("the curve of k mu is exceeded %v times", beyond)
 	if beyond < 1.1 {
-		t.Errorf("the curve of k mu is exceeded %v times at most: the sum beside it is not needed",
-			beyond)
+		t.Errorf(
+			"the curve of k mu is exceeded %v times at most: the sum beside it is not needed",
+			beyond,
+		)
 	}
 }
 
 // bisectQuantile returns z with 1-Phi(z) = p.
 func bisectQuantile(p float64) float64 {
-	z, _ := bisect(0, 40, 1e-12, func(z float64) bool { return math.Erfc(z/math.Sqrt2)/2 >= p })
+	z, _ := bisect(0, 40, 1e-12, func(z float64) bool {
+		return math.Erfc(z/math.Sqrt2)/2 >= p
+	})
 	return z
 }
 
@@ -164,11 +215,14 @@ func groupDelta(h, train, held float64, k int, epsilon float64) float64 {
 	for j, w := range weight {
 		for a := range cells {
 			for b := range cells {
-				za, zb := -reach+float64(a)*step, -reach+float64(b)*step
-				x, y := float64(k-j)*train+za, float64(j)*held+zb
+				za := -reach + float64(a)*step
+				zb := -reach + float64(b)*step
+				x := float64(k-j)*train + za
+				y := float64(j)*held + zb
 				ratio := 0.
 				for i, v := range weight {
-					s, u := float64(k-i)*train, float64(i)*held
+					s := float64(k-i) * train
+					u := float64(i) * held
 					ratio += v * math.Exp(s*x+u*y-(s*s+u*u)/2)
 				}
 				density := math.Exp(-(za*za+zb*zb)/2) / (2 * math.Pi) * step * step

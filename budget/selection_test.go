@@ -14,11 +14,14 @@ func (s Selection) generatingFunction(z float64) float64 {
 // outputDistribution returns the distribution of the best of K independent draws of q, whose outcomes are in
 // increasing order: P(best <= y) = E P(q <= y)^K.
 func (s Selection) outputDistribution(q []float64) []float64 {
-	out, below, before := make([]float64, len(q)), 0., 0.
+	out := make([]float64, len(q))
+	below := 0.
+	before := 0.
 	for i, p := range q {
 		below = math.Min(below+p, 1)
 		g := s.generatingFunction(below)
-		out[i], before = g-before, g
+		out[i] = g - before
+		before = g
 	}
 	return out
 }
@@ -35,7 +38,8 @@ func renyiOf(a float64, p, q []float64) float64 {
 // below the curve, and the worst comes close to the pure bound of 2 epsilon.
 func TestSelectionBound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	closest, loss := 0., 0.
+	closest := 0.
+	loss := 0.
 	for _, mean := range []float64{1.5, 5, 40} {
 		s, err := SelectionForMean(0, mean)
 		if err != nil {
@@ -46,12 +50,20 @@ func TestSelectionBound(t *testing.T) {
 			p, q := privatePair(rng, eps)
 			l := &ledger{laws: []Law{{Kind: Pure, Epsilon: eps, Draws: 1}}}
 			sel := newSelectionLedger(s, []*ledger{{}, l})
-			a, b := s.outputDistribution(p), s.outputDistribution(q)
+			a := s.outputDistribution(p)
+			b := s.outputDistribution(q)
 			for _, order := range []float64{1.5, 2, 8, 64} {
-				d, bound := renyiOf(order, a, b), sel.renyiDivergence(order)
+				d := renyiOf(order, a, b)
+				bound := sel.renyiDivergence(order)
 				if d > bound*(1+1e-9)+1e-12 {
-					t.Fatalf("mean %v, epsilon %v, order %v: divergence %v above the curve, %v",
-						mean, eps, order, d, bound)
+					t.Fatalf(
+						"mean %v, epsilon %v, order %v: divergence %v above the curve, %v",
+						mean,
+						eps,
+						order,
+						d,
+						bound,
+					)
 				}
 				closest = math.Max(closest, d/bound)
 			}
@@ -63,7 +75,10 @@ func TestSelectionBound(t *testing.T) {
 		}
 	}
 	if closest < .3 {
-		t.Errorf("the closest divergence was %v of the curve: the search shows nothing", closest)
+		t.Errorf(
+			"the closest divergence was %v of the curve: the search shows nothing",
+			closest,
+		)
 	}
 	if loss > 2*(1+1e-9) || loss < 1.5 {
 		t.Errorf("the largest loss was %v epsilon, want up to 2", loss)
@@ -74,8 +89,8 @@ func TestSelectionBound(t *testing.T) {
 // differences in bruteChosen lose their digits.
 func privatePair(rng *rand.Rand, eps float64) (p, q []float64) {
 	for {
-		p, q = []float64{math.Exp(-9 * rng.Float64()), math.Exp(-9 * rng.Float64()), 0},
-			make([]float64, 3)
+		p = []float64{math.Exp(-9 * rng.Float64()), math.Exp(-9 * rng.Float64()), 0}
+		q = make([]float64, 3)
 		p[2] = 1 - p[0] - p[1]
 		q[2] = 1
 		for i := range 2 {
@@ -83,7 +98,9 @@ func privatePair(rng *rand.Rand, eps float64) (p, q []float64) {
 			q[2] -= q[i]
 		}
 		if p[2] > 1e-5 && q[2] > 1e-5 && math.Abs(math.Log(p[2]/q[2])) <= eps {
-			rng.Shuffle(3, func(i, j int) { p[i], p[j], q[i], q[j] = p[j], p[i], q[j], q[i] })
+			rng.Shuffle(3, func(i, j int) {
+				p[i], p[j], q[i], q[j] = p[j], p[i], q[j], q[i]
+			})
 			return p, q
 		}
 	}
@@ -98,12 +115,17 @@ func TestSelectWithOtherPartsCostsItsWorst(t *testing.T) {
 		t.Fatal(err)
 	}
 	target := Target{Epsilon: 10, Delta: 1e-6}
-	train, score := FixedLeaf("train", gaussianLaw(.1)), FixedLeaf("score", gaussianLaw(.07))
+	train := FixedLeaf("train", gaussianLaw(.1))
+	score := FixedLeaf("score", gaussianLaw(.07))
 	p, err := Calibrate(
 		Parallel("fit",
-			SelectBest("s", s, Parallel("a", train, score),
-				Parallel("b", score, FixedLeaf("other", gaussianLaw(.05)))), GaussianLeaf("held",
-				1, 1)),
+			SelectBest("s",
+				s,
+				Parallel("a", train, score),
+				Parallel("b", score, FixedLeaf("other", gaussianLaw(.05))),
+			),
+			GaussianLeaf("held", 1, 1),
+		),
 		target)
 	if err != nil {
 		t.Fatal(err)
@@ -112,8 +134,13 @@ func TestSelectWithOtherPartsCostsItsWorst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkNear(t, "the selection in its part", p.root.kids[0].epsilonAt(1e-6), alone.Epsilon(1e-6),
-		1e-4) // on separate grids
+	checkNear(
+		t,
+		"the selection in its part",
+		p.root.kids[0].epsilonAt(1e-6),
+		alone.Epsilon(1e-6),
+		1e-4,
+	) // on separate grids
 	held, _ := p.Law("fit/held")
 	checkNear(t, "the part beside it", held.Mu, GaussianMu(10, 1e-6), 1e-9)
 	if e := p.Epsilon(1e-6); e < 9.99 || e > 10 {
@@ -149,14 +176,16 @@ func (s Selection) runProbabilities(n int) (probability []float64, rest float64)
 	rest = 1
 	for k := 1; k <= n; k++ {
 		p := math.Exp(float64(k)*math.Log1p(-s.Gamma)) / (float64(k) * -math.Log(s.Gamma))
-		probability, rest = append(probability, p), rest-p
+		probability = append(probability, p)
+		rest -= p
 	}
 	return probability, max(rest, 0)
 }
 
 // bruteChosen computes chosen with the sum over K written out. The caller adds the remaining probability.
 func bruteChosen(law, q []float64) []float64 {
-	out, below := make([]float64, len(q)), 0.
+	out := make([]float64, len(q))
+	below := 0.
 	for i, p := range q {
 		for k, w := range law {
 			out[i] += w * (math.Pow(min(below+p, 1), float64(k+1)) - math.Pow(below, float64(k+1)))
@@ -168,7 +197,8 @@ func bruteChosen(law, q []float64) []float64 {
 
 // hockeyStick returns the delta of two distributions of outcomes at epsilon, in both directions.
 func hockeyStick(p, q []float64, epsilon float64) float64 {
-	there, back := 0., 0.
+	there := 0.
+	back := 0.
 	for i := range p {
 		there += math.Max(0, p[i]-math.Exp(epsilon)*q[i])
 		back += math.Max(0, q[i]-math.Exp(epsilon)*p[i])
@@ -194,18 +224,28 @@ func TestSelectionByBruteForce(t *testing.T) {
 			t.Fatalf("mean %v: %v of K is beyond the sum", mean, rest)
 		}
 		check := func(kind string, step Law, p, q []float64) {
-			priced, err := Calibrate(SelectBest("best", s, FixedLeaf("a", step), FixedLeaf("b",
-				step)),
-				Target{Epsilon: 60, Delta: 1e-6})
+			priced, err := Calibrate(
+				SelectBest("best", s, FixedLeaf("a", step), FixedLeaf("b", step)),
+				Target{Epsilon: 60, Delta: 1e-6},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, b := bruteChosen(law, p), bruteChosen(law, q)
+			a := bruteChosen(law, p)
+			b := bruteChosen(law, q)
 			for _, epsilon := range grid {
-				d, bound := hockeyStick(a, b, epsilon), priced.Delta(epsilon)
+				d := hockeyStick(a, b, epsilon)
+				bound := priced.Delta(epsilon)
 				if d > bound*(1+1e-9)+1e-12 {
-					t.Fatalf("%s, mean %v, law %+v: delta %v at epsilon %v, priced %v", kind, mean,
-						step, d, epsilon, bound)
+					t.Fatalf(
+						"%s, mean %v, law %+v: delta %v at epsilon %v, priced %v",
+						kind,
+						mean,
+						step,
+						d,
+						epsilon,
+						bound,
+					)
 				}
 				if bound > 1e-6 {
 					nearest[kind] = math.Max(nearest[kind], d/bound)
@@ -218,10 +258,14 @@ func TestSelectionByBruteForce(t *testing.T) {
 			check("pure", pureLaw(Pure, eps, 1), p, q)
 		}
 		for _, mu := range []float64{.1, .5, 1.5} {
-			p, q := make([]float64, 800), make([]float64, 800)
-			cell := func(x, shift float64) float64 { return math.Erfc(-(x-shift)/math.Sqrt2) / 2 }
+			p := make([]float64, 800)
+			q := make([]float64, 800)
+			cell := func(x, shift float64) float64 {
+				return math.Erfc(-(x-shift)/math.Sqrt2) / 2
+			}
 			for i := range p {
-				lo, hi := -8+float64(i)*.02, -8+float64(i+1)*.02
+				lo := -8 + float64(i)*.02
+				hi := -8 + float64(i+1)*.02
 				p[i], q[i] = cell(hi, 0)-cell(lo, 0), cell(hi, mu)-cell(lo, mu)
 			}
 			check("gaussian", gaussianLaw(mu), p, q)
@@ -231,7 +275,9 @@ func TestSelectionByBruteForce(t *testing.T) {
 		if x < .5 {
 			t.Errorf(
 				"%s: the exact delta came to %v of the price at best: the search shows nothing",
-				kind, x)
+				kind,
+				x,
+			)
 		}
 	}
 	if len(nearest) != 2 {
@@ -246,8 +292,11 @@ func TestSelectionNearOne(t *testing.T) {
 		if err != nil || !(math.Abs(s.Mean()-mean) <= 1e-15) {
 			t.Errorf("mean %v: %+v of mean %v, %v", mean, s, s.Mean(), err)
 		}
-		if _, err := Calibrate(SelectBest("best", s, GaussianLeaf("a", 1, 1)),
-			Target{Epsilon: 1, Delta: 1e-6}); err != nil {
+		_, err = Calibrate(
+			SelectBest("best", s, GaussianLeaf("a", 1, 1)),
+			Target{Epsilon: 1, Delta: 1e-6},
+		)
+		if err != nil {
 			t.Errorf("mean %v: %v", mean, err)
 		}
 	}
@@ -267,21 +316,36 @@ func TestSelectionAgainstDPAccounting(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := Calibrate(SelectBest("best", s, FixedLeaf("a", gaussianLaw(v.mu))),
-			Target{Epsilon: 60, Delta: 1e-6})
+		p, err := Calibrate(
+			SelectBest("best", s, FixedLeaf("a", gaussianLaw(v.mu))),
+			Target{Epsilon: 60, Delta: 1e-6},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, eps := range []float64{.1, .2, .5, 1} {
 			d := p.Delta(eps)
 			if d < v.attained[i] {
-				t.Errorf("mu %v, mean %v: delta(%v) = %v, and %v is attained", v.mu, v.mean, eps, d,
-					v.attained[i])
+				t.Errorf(
+					"mu %v, mean %v: delta(%v) = %v, and %v is attained",
+					v.mu,
+					v.mean,
+					eps,
+					d,
+					v.attained[i],
+				)
 			}
-			if reach := p.Epsilon(v.attained[i]); v.attained[i] > 1e-10 && v.attained[i] < 1e-3 &&
+			reach := p.Epsilon(v.attained[i])
+			if v.attained[i] > 1e-10 &&
+				v.attained[i] < 1e-3 &&
 				reach > 3*eps {
-				t.Errorf("mu %v, mean %v: the delta that is attained at %v is promised at %v", v.mu,
-					v.mean, eps, reach)
+				t.Errorf(
+					"mu %v, mean %v: the delta that is attained at %v is promised at %v",
+					v.mu,
+					v.mean,
+					eps,
+					reach,
+				)
 			}
 		}
 	}
@@ -294,8 +358,12 @@ func TestSelectionInsideSeq(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	best, target := SelectBest("best", s, FixedLeaf("a", gaussianLaw(.2)),
-		FixedLeaf("b", pureLaw(Laplace, .1, 2))), Target{Epsilon: 20, Delta: 1e-6}
+	best := SelectBest("best",
+		s,
+		FixedLeaf("a", gaussianLaw(.2)),
+		FixedLeaf("b", pureLaw(Laplace, .1, 2)),
+	)
+	target := Target{Epsilon: 20, Delta: 1e-6}
 	cost := func(kids ...Node) float64 {
 		p, err := Calibrate(Sequence("run", kids...), target)
 		if err != nil {
@@ -303,11 +371,20 @@ func TestSelectionInsideSeq(t *testing.T) {
 		}
 		return p.Epsilon(1e-6)
 	}
-	alone, gaussian := cost(best), GaussianEpsilon(.3, 1e-6)
-	checkNear(t, "beside nothing", cost(best, FixedLeaf("nothing", gaussianLaw(1e-6))), alone, 2e-3)
-	if both := cost(best,
-		FixedLeaf("more", gaussianLaw(.3))); both < 1.05*math.Max(alone, gaussian) ||
-		both > .95*(alone+gaussian) {
+	alone := cost(best)
+	gaussian := GaussianEpsilon(.3, 1e-6)
+	checkNear(
+		t,
+		"beside nothing",
+		cost(best, FixedLeaf("nothing", gaussianLaw(1e-6))),
+		alone,
+		2e-3,
+	)
+	both := cost(
+		best,
+		FixedLeaf("more", gaussianLaw(.3)),
+	)
+	if both < 1.05*math.Max(alone, gaussian) || both > .95*(alone+gaussian) {
 		t.Errorf("both cost %v, alone %v and %v", both, alone, gaussian)
 	}
 }
@@ -319,9 +396,15 @@ func TestSelectionInsideSeq(t *testing.T) {
 func worstOrder(mu, gamma, s0 float64) (p, q []float64) {
 	const cells, low = 40_000, -9.
 	high := 10 + mu
-	edge := func(i int) float64 { return low + (high-low)*float64(i)/cells }
-	above := func(x, shift float64) float64 { return math.Erfc((x-shift)/math.Sqrt2) / 2 }
-	phi := func(x float64) float64 { return math.Log1p(-(1-gamma)*min(x, 1)) / math.Log(gamma) }
+	edge := func(i int) float64 {
+		return low + (high-low)*float64(i)/cells
+	}
+	above := func(x, shift float64) float64 {
+		return math.Erfc((x-shift)/math.Sqrt2) / 2
+	}
+	phi := func(x float64) float64 {
+		return math.Log1p(-(1-gamma)*min(x, 1)) / math.Log(gamma)
+	}
 	cut := 0
 	for 1-above(edge(cut), 0) < s0 {
 		cut++
@@ -356,8 +439,10 @@ func TestSelectionIsNearlyAttained(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		priced, err := Calibrate(SelectBest("best", s, FixedLeaf("a", gaussianLaw(x.mu))),
-			Target{Epsilon: 60, Delta: delta})
+		priced, err := Calibrate(
+			SelectBest("best", s, FixedLeaf("a", gaussianLaw(x.mu))),
+			Target{Epsilon: 60, Delta: delta},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -371,11 +456,21 @@ func TestSelectionIsNearlyAttained(t *testing.T) {
 			attained = max(attained, epsilon)
 		}
 		charged := priced.Epsilon(delta)
-		t.Logf("mu %v, %v tries: epsilon %.4f is attained, %.4f charged", x.mu, x.mean, attained,
-			charged)
+		t.Logf(
+			"mu %v, %v tries: epsilon %.4f is attained, %.4f charged",
+			x.mu,
+			x.mean,
+			attained,
+			charged,
+		)
 		if attained > charged*(1+1e-6) || attained < .94*charged {
-			t.Errorf("mu %v, %v tries: epsilon %v is attained, and %v is charged", x.mu, x.mean,
-				attained, charged)
+			t.Errorf(
+				"mu %v, %v tries: epsilon %v is attained, and %v is charged",
+				x.mu,
+				x.mean,
+				attained,
+				charged,
+			)
 		}
 	}
 }

@@ -14,7 +14,8 @@ func TestSeriesIsNeverBelow(t *testing.T) {
 	var s gaussianSeries // reused for all mu
 	for _, mu := range []float64{.05, .0500001, .07, .1, .25, .6, 1, 2.3, 5, 8} {
 		s.resetMu(mu)
-		worst, made := 0., 0
+		worst := 0.
+		made := 0
 		for range 120 {
 			k := math.Exp((13*r.Float64() - .5) * mu) // from b of 0 to beyond seriesFar
 			if r.IntN(3) == 0 {
@@ -24,12 +25,23 @@ func TestSeriesIsNeverBelow(t *testing.T) {
 			want := exactDelta(mu, epsilon)
 			if epsilon < 0 { // 1 - k + k delta(-epsilon)
 				want = exactDelta(mu, -epsilon)
-				want.Add(want.Mul(want, bigFloat(k)), new(big.Float).Sub(bigFloat(1), bigFloat(k)))
+				want.Add(
+					want.Mul(want, bigFloat(k)),
+					new(big.Float).Sub(bigFloat(1), bigFloat(k)),
+				)
 			}
-			diff, _ := new(big.Float).Quo(new(big.Float).Sub(bigFloat(s.valueAt(k)), want),
-				want).Float64()
+			diff, _ := new(big.Float).Quo(new(big.Float).Sub(
+				bigFloat(s.valueAt(k)),
+				want,
+			), want).Float64()
 			if diff < 0 || diff > 1e-12 {
-				t.Errorf("mu %v, k %v: %v is the truth times 1 %+.3g", mu, k, s.valueAt(k), diff)
+				t.Errorf(
+					"mu %v, k %v: %v is the truth times 1 %+.3g",
+					mu,
+					k,
+					s.valueAt(k),
+					diff,
+				)
 			}
 			worst = max(worst, diff)
 		}
@@ -40,7 +52,8 @@ func TestSeriesIsNeverBelow(t *testing.T) {
 				}
 			}
 		}
-		if t.Logf("mu %v: %d cells, at most 1 %+.2g", mu, made, worst); made < 30 && mu < 2 {
+		if t.Logf("mu %v: %d cells, at most 1 %+.2g", mu, made, worst); made < 30 &&
+			mu < 2 {
 			t.Errorf("mu %v: %d series were made", mu, made)
 		}
 	}

@@ -10,11 +10,14 @@ import (
 
 // samplePlan returns a realistic plan: a training and a held-out part, where the training part has a scaling stage.
 func samplePlan() Node {
-	scaling := Sequence("scaling", GaussianLeaf("histogram", 0.08, 1),
-		ExponentialLeaf("quantiles", 0.10, 12))
+	scaling := Sequence("scaling",
+		GaussianLeaf("histogram", 0.08, 1),
+		ExponentialLeaf("quantiles", 0.10, 12),
+	)
 	return Parallel("fit",
 		Sequence("train", scaling, Sequence("model", GaussianLeaf("gram", 0.82, 1))),
-		Sequence("holdout", GaussianLeaf("metric", 1, 1)))
+		Sequence("holdout", GaussianLeaf("metric", 1, 1)),
+	)
 }
 
 func TestPathsAndParts(t *testing.T) {
@@ -36,8 +39,10 @@ func TestPathsAndParts(t *testing.T) {
 		}
 	}
 	want := [][2]string{
-		{"fit/train/scaling/histogram", "train"}, {"fit/train/scaling/quantiles", "train"},
-		{"fit/train/model/gram", "train"}, {"fit/holdout/metric", "holdout"},
+		{"fit/train/scaling/histogram", "train"},
+		{"fit/train/scaling/quantiles", "train"},
+		{"fit/train/model/gram", "train"},
+		{"fit/holdout/metric", "holdout"},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -47,8 +52,8 @@ func TestPathsAndParts(t *testing.T) {
 	}
 	tree := p.Tree()
 	tree.Kids[1].Kids[0].Leaf.Law.Mu = 99
-	if l, _ := p.Law("fit/holdout/metric"); l.Mu == 99 ||
-		p.Tree().Kids[1].Kids[0].Leaf.Law.Mu == 99 {
+	l, _ := p.Law("fit/holdout/metric")
+	if l.Mu == 99 || p.Tree().Kids[1].Kids[0].Leaf.Law.Mu == 99 {
 		t.Error("Tree must return a copy")
 	}
 	// The held-out part has the whole target to itself.
@@ -63,16 +68,20 @@ func TestPathsAndParts(t *testing.T) {
 }
 
 func TestScaled(t *testing.T) {
-	tree := Sequence("s", GaussianLeaf("a", 2, 1),
+	tree := Sequence("s",
+		GaussianLeaf("a", 2, 1),
 		Branches("o", PureLeaf("look", 0.03, 1), LaplaceLeaf("x", 1, 1)),
-		FixedLeaf("f", gaussianLaw(1)))
+		FixedLeaf("f", gaussianLaw(1)),
+	)
 	half := tree.Scaled(0.5)
 	if tree.Kids[0].Leaf.Share != 2 {
 		t.Error("Scaled changed its receiver")
 	}
 	for _, v := range []struct{ got, want float64 }{
-		{half.Kids[0].Leaf.Share, 1}, {half.Kids[1].Kids[1].Leaf.Share, 0.5},
-		{half.Kids[1].Kids[0].Leaf.Share, 0.03}, {half.Kids[2].Leaf.Fixed.Mu, 1},
+		{half.Kids[0].Leaf.Share, 1},
+		{half.Kids[1].Kids[1].Leaf.Share, 0.5},
+		{half.Kids[1].Kids[0].Leaf.Share, 0.03},
+		{half.Kids[2].Leaf.Fixed.Mu, 1},
 	} {
 		if v.got != v.want {
 			t.Errorf("share %v, want %v", v.got, v.want)
@@ -82,7 +91,12 @@ func TestScaled(t *testing.T) {
 
 func TestTreeErrors(t *testing.T) {
 	g := GaussianLeaf("g", 1, 1)
-	approx := Law{Kind: Approximate, Epsilon: 1, Delta: 1e-6, Draws: 1}
+	approx := Law{
+		Kind:    Approximate,
+		Epsilon: 1,
+		Delta:   1e-6,
+		Draws:   1,
+	}
 	sel := Selection{Eta: 0, Gamma: 0.1}
 	for name, v := range map[string]struct {
 		tree Node
@@ -95,29 +109,71 @@ func TestTreeErrors(t *testing.T) {
 		"zero draws": {GaussianLeaf("g", 1, 0), ErrTree, "g"},
 		"zero share": {GaussianLeaf("g", 0, 1), ErrTree, "g"},
 		"NaN share":  {GaussianLeaf("g", math.NaN(), 1), ErrTree, "g"},
-		"scalable approximate": {Node{
-			Name: "a",
-			Leaf: &Leaf{Kind: Approximate, Share: 1, Draws: 1},
-		}, ErrTree, "a"},
+		"scalable approximate": {
+			Node{
+				Name: "a",
+				Leaf: &Leaf{
+					Kind:  Approximate,
+					Share: 1,
+					Draws: 1,
+				},
+			},
+			ErrTree,
+			"a",
+		},
 		"no leaf":           {Node{Name: "a"}, ErrTree, "a"},
 		"empty par":         {Parallel("p"), ErrTree, "p"},
 		"no branch":         {Branches("o", LaplaceLeaf("l", 0.1, 1)), ErrTree, "o"},
 		"gaussian informer": {Branches("o", g, LaplaceLeaf("l", 1, 1)), ErrNotPure, ""},
-		"par informer": {Branches("o", Parallel("i", LaplaceLeaf("l", 0.1, 1)), g), ErrTree,
-			"o/i"},
-		"approximate selected": {SelectBest("s", sel, FixedLeaf("a", approx)), ErrTree, "s/a"},
-		"bad selection":        {SelectBest("s", Selection{Eta: 0, Gamma: 1}, g), ErrTree, "s"},
-		"selection on a seq":   {Node{Op: OpSequence, Name: "s", Select: &sel}, ErrTree, "s"},
-		"unknown op":           {Node{Op: 77, Name: "s"}, ErrTree, "s"},
-		"bad fixed law":        {FixedLeaf("f", gaussianLaw(-1)), ErrLaw, ""},
-		"fixed without draws":  {FixedLeaf("f", Law{Kind: Gaussian, Mu: 1}), ErrTree, "f"},
-		"law of two kinds": {FixedLeaf("f",
-			Law{Kind: Gaussian, Mu: 1, Epsilon: 1, Draws: 1}), ErrLaw, ""},
-		"overspent": {Sequence("s", FixedLeaf("f", gaussianLaw(3)), g), ErrOverspent,
-			""},
-		"overspent, nothing scalable": {Sequence("s", FixedLeaf("f", gaussianLaw(3)),
-			FixedLeaf("h", approx)), ErrOverspent, ""},
-		"overspent informer": {Branches("o", LaplaceLeaf("l", 1.2, 1), g), ErrOverspent, ""},
+		"par informer": {
+			Branches("o", Parallel("i", LaplaceLeaf("l", 0.1, 1)), g),
+			ErrTree,
+			"o/i",
+		},
+		"approximate selected": {
+			SelectBest("s", sel, FixedLeaf("a", approx)),
+			ErrTree,
+			"s/a",
+		},
+		"bad selection": {
+			SelectBest("s", Selection{Eta: 0, Gamma: 1}, g),
+			ErrTree,
+			"s",
+		},
+		"selection on a seq": {
+			Node{Op: OpSequence, Name: "s", Select: &sel},
+			ErrTree,
+			"s",
+		},
+		"unknown op":          {Node{Op: 77, Name: "s"}, ErrTree, "s"},
+		"bad fixed law":       {FixedLeaf("f", gaussianLaw(-1)), ErrLaw, ""},
+		"fixed without draws": {FixedLeaf("f", Law{Kind: Gaussian, Mu: 1}), ErrTree, "f"},
+		"law of two kinds": {
+			FixedLeaf(
+				"f",
+				Law{Kind: Gaussian, Mu: 1, Epsilon: 1, Draws: 1},
+			),
+			ErrLaw,
+			"",
+		},
+		"overspent": {
+			Sequence("s", FixedLeaf("f", gaussianLaw(3)), g),
+			ErrOverspent,
+			"",
+		},
+		"overspent, nothing scalable": {
+			Sequence("s",
+				FixedLeaf("f", gaussianLaw(3)),
+				FixedLeaf("h", approx),
+			),
+			ErrOverspent,
+			"",
+		},
+		"overspent informer": {
+			Branches("o", LaplaceLeaf("l", 1.2, 1), g),
+			ErrOverspent,
+			"",
+		},
 	} {
 		_, err := Calibrate(v.tree, Target{Epsilon: 1, Delta: 1e-6})
 		if !errors.Is(err, v.want) {
@@ -175,7 +231,8 @@ func TestNames(t *testing.T) {
 	var zero Relation
 	if zero.String() != "add-remove" ||
 		SubstitutePrivateColumns.String() != "substitute-private-columns" ||
-		Exponential.String() != "exponential" || OpBranches.String() != "one-of" ||
+		Exponential.String() != "exponential" ||
+		OpBranches.String() != "one-of" ||
 		Kind(9).String() != "kind(9)" {
 		t.Error("names changed")
 	}
@@ -192,16 +249,21 @@ func TestConversions(t *testing.T) {
 	for eps := 0.1; eps < 2; eps += 0.1 {
 		e, d, _ := convertToSubstitute(AddRemove, eps, gaussianDelta(0.2, eps))
 		if gaussianDelta(mu, e) > d {
-			t.Errorf("at epsilon %v the conversion promises less than a doubled shift costs", e)
+			t.Errorf(
+				"at epsilon %v the conversion promises less than a doubled shift costs",
+				e,
+			)
 		}
 	}
-	if rho, err := convertRhoToSubstitute(AddRemove, 0.1); err != nil || rho != 0.4 || mu != 0.4 {
+	rho, err := convertRhoToSubstitute(AddRemove, 0.1)
+	if err != nil || rho != 0.4 || mu != 0.4 {
 		t.Errorf("rho %v, mu %v, %v", rho, mu, err)
 	}
 	if _, d, _ := convertToSubstitute(AddRemove, 800, 0); d != 0 {
 		t.Errorf("pure privacy stays pure, got delta %v", d)
 	}
-	if e, d, err := convertToSubstitute(Substitute, 1, 1e-6); e != 1 || d != 1e-6 || err != nil {
+	e, d, err = convertToSubstitute(Substitute, 1, 1e-6)
+	if e != 1 || d != 1e-6 || err != nil {
 		t.Error("same relation must not change anything")
 	}
 	_, _, e1 := convertToSubstitute(SubstitutePrivateColumns, 1, 0)

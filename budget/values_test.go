@@ -32,8 +32,13 @@ func TestGaussianValues(t *testing.T) {
 	} {
 		checkNear(t, "gaussianDelta", gaussianDelta(v.mu, v.eps), v.want, v.rel)
 		// Phi-symmetry: delta(-x) = 1 - e^-x (1 - delta(x)).
-		checkNear(t, "gaussianDelta(-)", gaussianDelta(v.mu, -v.eps), 1-math.Exp(-v.eps)*(1-v.want),
-			1e-12)
+		checkNear(
+			t,
+			"gaussianDelta(-)",
+			gaussianDelta(v.mu, -v.eps),
+			1-math.Exp(-v.eps)*(1-v.want),
+			1e-12,
+		)
 	}
 	for _, v := range []struct{ eps, delta, want float64 }{
 		{1, 1e-6, 0.236704380664},
@@ -52,7 +57,13 @@ func TestGaussianValues(t *testing.T) {
 			t.Errorf("GaussianMu(%v, %v) is not rounded down: delta %v", v.eps, v.delta, d)
 		}
 	}
-	checkNear(t, "GaussianEpsilon(1,1e-5)", GaussianEpsilon(1, 1e-5), 4.377178095681, 2e-13)
+	checkNear(
+		t,
+		"GaussianEpsilon(1,1e-5)",
+		GaussianEpsilon(1, 1e-5),
+		4.377178095681,
+		2e-13,
+	)
 	checkNear(t, "GaussianEpsilon(.5,1e-6)", GaussianEpsilon(0.5, 1e-6), 2.254084650, 1e-9)
 	if e := GaussianEpsilon(0.5, 1e-6); gaussianDelta(0.5, e) > 1e-6 {
 		t.Error("GaussianEpsilon is not rounded up")
@@ -67,13 +78,26 @@ func TestPureCurveValues(t *testing.T) {
 	checkNear(t, "EM 0", exponentialDelta(1, 0), 0.244918662403709, 2e-15)
 	checkNear(t, "EM .5", exponentialDelta(1, 0.5), 0.077404686315691, 1e-14)
 	checkNear(t, "EM -.5", exponentialDelta(1, -0.5), 0.440417655743272, 2e-15)
-	checkNear(t, "Geometric shift 1 = RR", geometricDelta(1, 1, 0.5), pureDelta(1, 0.5), 1e-14)
-	checkNear(t, "Approximate", approximateDelta(1, 1e-3, 0.5), 1e-3+0.999*pureDelta(1, 0.5), 1e-14)
+	checkNear(
+		t,
+		"Geometric shift 1 = RR",
+		geometricDelta(1, 1, 0.5),
+		pureDelta(1, 0.5),
+		1e-14,
+	)
+	checkNear(
+		t,
+		"Approximate",
+		approximateDelta(1, 1e-3, 0.5),
+		1e-3+0.999*pureDelta(1, 0.5),
+		1e-14,
+	)
 }
 
 // TestInvalidArgumentsArePessimistic checks that arguments that describe no mechanism yield the trivial guarantee.
 func TestInvalidArgumentsArePessimistic(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
+	nan := math.NaN()
+	inf := math.Inf(1)
 	for i, d := range []float64{
 		gaussianDelta(-1, 1), gaussianDelta(nan, 1), gaussianDelta(1, nan), gaussianDelta(inf, 1),
 		laplaceDelta(-1, 0), exponentialDelta(nan, 0), pureDelta(1, nan), geometricDelta(0, 1, 0),
@@ -104,7 +128,8 @@ func TestInvalidArgumentsArePessimistic(t *testing.T) {
 // interpolates.
 func TestGeometricDelta(t *testing.T) {
 	brute := func(s float64, shift int, eps float64) float64 {
-		q, sum := math.Exp(-1/s), 0.0
+		q := math.Exp(-1 / s)
+		sum := 0.0
 		for k := 0; k <= shift; k++ {
 			mass := (1 - q) * math.Pow(q, float64(k)) / (1 + q)
 			if k == 0 {
@@ -121,7 +146,8 @@ func TestGeometricDelta(t *testing.T) {
 		for _, s := range []float64{0.4, 1, 5.5, 60} {
 			for x := -1.1; x < 1.1; x += 0.09 {
 				eps := x * float64(shift) / s
-				got, want := geometricDelta(s, shift, eps), brute(s, shift, eps)
+				got := geometricDelta(s, shift, eps)
+				want := brute(s, shift, eps)
 				if math.Abs(got-want) > 1e-13 {
 					t.Errorf("shift %d scale %v eps %v: %v, want %v", shift, s, eps, got, want)
 				}
@@ -129,7 +155,12 @@ func TestGeometricDelta(t *testing.T) {
 				if got < laplace-1e-14 || s >= 5 && got > laplace+1/(8*s*s)*(1+2/s) {
 					t.Errorf(
 						"shift %d scale %v eps %v: %v is not within 1/(8 s^2) above Laplace %v",
-						shift, s, eps, got, laplace)
+						shift,
+						s,
+						eps,
+						got,
+						laplace,
+					)
 				}
 			}
 		}
@@ -164,10 +195,18 @@ func zcdpEpsilon(delta float64, laws ...Law) float64 {
 }
 
 func gaussianLaw(mu float64) Law {
-	return Law{Kind: Gaussian, Mu: mu, Draws: 1}
+	return Law{
+		Kind:  Gaussian,
+		Mu:    mu,
+		Draws: 1,
+	}
 }
 func pureLaw(k Kind, e float64, n int) Law {
-	return Law{Kind: k, Epsilon: e, Draws: n}
+	return Law{
+		Kind:    k,
+		Epsilon: e,
+		Draws:   n,
+	}
 }
 
 func TestCompositionValues(t *testing.T) {
@@ -191,14 +230,30 @@ func TestCompositionValues(t *testing.T) {
 			t.Errorf("%s: the chosen grid gives %v, the step 1e-3 gives %v", v.name, fine, got)
 		}
 	}
-	checkNear(t, "zCDP EM(.1)x100", zcdpEpsilon(1e-6, pureLaw(Exponential, 0.1, 100)), 2.4191, 1e-4)
-	checkNear(t, "zCDP EM(.5)x8", zcdpEpsilon(1e-6, pureLaw(Exponential, 0.5, 8)), 3.5423, 1e-4)
+	checkNear(
+		t,
+		"zCDP EM(.1)x100",
+		zcdpEpsilon(1e-6, pureLaw(Exponential, 0.1, 100)),
+		2.4191,
+		1e-4,
+	)
+	checkNear(
+		t,
+		"zCDP EM(.5)x8",
+		zcdpEpsilon(1e-6, pureLaw(Exponential, 0.5, 8)),
+		3.5423,
+		1e-4,
+	)
 	checkNear(t, "zCDP .5", ZCDPEpsilon(0.5, 1e-5), 4.72839, 1e-5)
 	checkNear(t, "zCDP .1", ZCDPEpsilon(0.1, 1e-6), 2.14194, 1e-5)
 	checkNear(t, "zCDP inverse", zcdpDelta(0.1, ZCDPEpsilon(0.1, 1e-6)), 1e-6, 1e-7)
 
-	mix := composePLD(1e-3, gaussianLaw(0.5), pureLaw(Laplace, 0.3, 1),
-		pureLaw(Exponential, 0.5, 1))
+	mix := composePLD(
+		1e-3,
+		gaussianLaw(0.5),
+		pureLaw(Laplace, 0.3, 1),
+		pureLaw(Exponential, 0.5, 1),
+	)
 	checkNear(t, "mixture delta(1)", mix.deltaAt(1), 0.0255493, 1e-4)
 	checkNear(t, "mixture delta(2)", mix.deltaAt(2), 2.5440e-4, 1e-4)
 	checkNear(t, "mixture eps", pldEpsilon(mix, 1e-6), 2.75620, 1e-4)
@@ -224,8 +279,11 @@ func TestScalingLedgers(t *testing.T) {
 		{5, 0.07, 0.04, 0.21, 0.99297, 1.05466},
 		{10, 0.07, 0.03, 0.21, 0.99533, 1.05623},
 	} {
-		laws := []Law{gaussianLaw(v.muH), gaussianLaw(v.muG),
-			pureLaw(Exponential, v.epsQ, 2*(v.d+1))}
+		laws := []Law{
+			gaussianLaw(v.muH),
+			gaussianLaw(v.muG),
+			pureLaw(Exponential, v.epsQ, 2*(v.d+1)),
+		}
 		checkNear(t, "PLD", pldEpsilon(composePLD(1e-3, laws...), 1e-6), v.wantPLD, 1e-5)
 		checkNear(t, "zCDP", zcdpEpsilon(1e-6, laws...), v.wantRho, 1e-5)
 		c, err := Compose(laws...)
@@ -241,7 +299,11 @@ func TestScalingLedgers(t *testing.T) {
 // calibratedLaw returns the law of the only leaf of a calibrated tree.
 func calibratedLaw(t *testing.T, leaf Node, eps, delta float64, c Composition) Law {
 	t.Helper()
-	p, err := Calibrate(leaf, Target{Epsilon: eps, Delta: delta, Composition: c})
+	p, err := Calibrate(leaf, Target{
+		Epsilon:     eps,
+		Delta:       delta,
+		Composition: c,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,12 +316,27 @@ func calibratedLaw(t *testing.T, leaf Node, eps, delta float64, c Composition) L
 
 func TestCalibratedValues(t *testing.T) {
 	// Section 1: Kendall rounds.
-	checkNear(t, "k=10", calibratedLaw(t, ExponentialLeaf("k", 1, 10), 0.5, 1e-6, Tight).Epsilon,
-		0.0741, 1e-3)
-	checkNear(t, "k=5", calibratedLaw(t, ExponentialLeaf("k", 1, 5), 0.5, 1e-6, Tight).Epsilon,
-		0.117, 5e-3)
-	checkNear(t, "k=10 basic",
-		calibratedLaw(t, ExponentialLeaf("k", 1, 10), 0.5, 1e-6, Basic).Epsilon, 0.05, 1e-15)
+	checkNear(
+		t,
+		"k=10",
+		calibratedLaw(t, ExponentialLeaf("k", 1, 10), 0.5, 1e-6, Tight).Epsilon,
+		0.0741,
+		1e-3,
+	)
+	checkNear(
+		t,
+		"k=5",
+		calibratedLaw(t, ExponentialLeaf("k", 1, 5), 0.5, 1e-6, Tight).Epsilon,
+		0.117,
+		5e-3,
+	)
+	checkNear(
+		t,
+		"k=10 basic",
+		calibratedLaw(t, ExponentialLeaf("k", 1, 10), 0.5, 1e-6, Basic).Epsilon,
+		0.05,
+		1e-15,
+	)
 	// Section 8: BRC, T=25 at (1, 1e-6), noise in units of sensitivity.
 	basic := calibratedLaw(t, LaplaceLeaf("T", 1, 25), 1, 1e-6, Basic).Epsilon
 	checkNear(t, "basic Laplace std", math.Sqrt2/basic, 35.4, 2e-3)
@@ -274,8 +351,12 @@ func TestCalibratedValues(t *testing.T) {
 // TestSelectionValues checks the numbers of section 7.4: private selection.
 func TestSelectionValues(t *testing.T) {
 	for _, v := range []struct{ eta, mean, mu, want, sharper float64 }{
-		{0, 5, 0.1, 0.690, .536}, {1, 5, 0.1, 0.813, .560}, {0, 3, 0.1, 0.644, .496},
-		{0, 10, .1, .743, .585}, {0, 10, 0.3, 2.293, 1.849}, {0, 5, 1, 7.346, 6.208},
+		{0, 5, 0.1, 0.690, .536},
+		{1, 5, 0.1, 0.813, .560},
+		{0, 3, 0.1, 0.644, .496},
+		{0, 10, .1, .743, .585},
+		{0, 10, 0.3, 2.293, 1.849},
+		{0, 5, 1, 7.346, 6.208},
 	} {
 		s, err := SelectionForMean(v.eta, v.mean)
 		if err != nil {
@@ -284,7 +365,11 @@ func TestSelectionValues(t *testing.T) {
 		checkNear(t, "mean", s.Mean(), v.mean, 1e-12)
 		tree := SelectBest("s", s, FixedLeaf("q", gaussianLaw(v.mu)))
 		for earlier, want := range map[bool]float64{true: v.want, false: v.sharper} {
-			p, err := Calibrate(tree, Target{Epsilon: 10, Delta: 1e-6, Earlier: earlier})
+			p, err := Calibrate(tree, Target{
+				Epsilon: 10,
+				Delta:   1e-6,
+				Earlier: earlier,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -298,10 +383,12 @@ func TestSelectionValues(t *testing.T) {
 	checkNear(t, "10 runs", GaussianEpsilon(0.3*math.Sqrt(10), 1e-6), 4.603, 1e-3)
 	checkNear(t, "geometric", Selection{Eta: 1, Gamma: 0.2}.Mean(), 5, 1e-14)
 	// The distribution itself is P(K=k) = (1-gamma)^k/(k ln(1/gamma)) for eta = 0.
-	mean, mass := 0.0, 0.0
+	mean := 0.0
+	mass := 0.0
 	for k := 1.0; k < 3000; k++ {
 		pk := math.Pow(1-s.Gamma, k) / (k * -math.Log(s.Gamma))
-		mean, mass = mean+k*pk, mass+pk
+		mean += k * pk
+		mass += pk
 	}
 	checkNear(t, "sum of P(K=k)", mass, 1, 1e-12)
 	checkNear(t, "sum of k P(K=k)", mean, 5, 1e-12)

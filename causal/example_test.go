@@ -24,7 +24,11 @@ func ExampleStudy() {
 		x[i] = math.Mod(float64(i)*.754877666246693, 2) - 1
 		y[i] = 2*x[i]*x[i] - 1 + (math.Mod(float64(i)*.569840290998053, 1)-.5)/2
 	}
-	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: x}, {Floats: y}}, nil)
+	table, err := dataset.NewTable(
+		schema,
+		[]dataset.ColumnData{{Floats: x}, {Floats: y}},
+		nil,
+	)
 	if err != nil {
 		log.Fatal(err)
 	}

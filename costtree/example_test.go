@@ -27,7 +27,10 @@ func printSteps(run dptrain.Run, stage string) {
 	for _, step := range plan.Steps() {
 		if step.Place.Stage == stage {
 			name := step.Path[strings.LastIndex(step.Path, "/")+1:]
-			lines = append(lines, fmt.Sprintf("%s: %d × %v", name, step.Law.Draws, step.Law.Kind))
+			lines = append(
+				lines,
+				fmt.Sprintf("%s: %d × %v", name, step.Law.Draws, step.Law.Kind),
+			)
 		}
 	}
 	fmt.Println(strings.Join(slices.Compact(lines), "\n"))
@@ -35,7 +38,10 @@ func printSteps(run dptrain.Run, stage string) {
 
 // A tree of depth 2 whose column a costs 8.
 func ExampleCostTree() {
-	printSteps(dptrain.Run{Model: costtree.CostTree{Depth: 2, Costs: map[string]float64{"a": 8}}}, "model")
+	printSteps(
+		dptrain.Run{Model: costtree.CostTree{Depth: 2, Costs: map[string]float64{"a": 8}}},
+		"model",
+	)
 	// Output:
 	// grams: 2 × gaussian
 	// medians: 1 × exponential

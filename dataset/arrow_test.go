@@ -26,7 +26,11 @@ func TestArrowIsLines(t *testing.T) {
 			{Name: name, HasMissing: true, Missing: 5},
 			{Name: name, Found: true},
 			{Name: name, Kind: Category, Found: true},
-			{Name: name, Kind: Category, Categories: []string{"1", "true", "x", "1.5", "1,5"}},
+			{
+				Name:       name,
+				Kind:       Category,
+				Categories: []string{"1", "true", "x", "1.5", "1,5"},
+			},
 			{Name: name, Kind: Category, Categories: []string{"1"}, Labels: true},
 			{Name: "days", Source: name, Part: "days", Date: AutoDate},
 		}
@@ -39,8 +43,12 @@ func TestArrowIsLines(t *testing.T) {
 				continue
 			}
 			for _, f := range formats {
-				slow, slowStats, err := Read(t.Context(), path, schema,
-					ReadOptions{Format: f, ForceSlow: true})
+				slow, slowStats, err := Read(
+					t.Context(),
+					path,
+					schema,
+					ReadOptions{Format: f, ForceSlow: true},
+				)
 				if err != nil {
 					t.Fatalf("%s as %+v: %v", name, c, err)
 				}
@@ -53,16 +61,28 @@ func TestArrowIsLines(t *testing.T) {
 				}
 				sameCells(t, fmt.Sprintf("%s as %+v with %+v", name, c, f), fast, slow)
 				at := 0
-				err = ReadOptions{Format: f, BatchRows: 1}.Batches(t.Context(), path, nil, schema,
+				err = ReadOptions{
+					Format:    f,
+					BatchRows: 1,
+				}.Batches(
+					t.Context(),
+					path,
+					nil,
+					schema,
 					func(b *Batch) (any, error) {
 						if !b.Lasts() || b.Table.Len() != 1 {
 							return nil, fmt.Errorf("a batch of %d rows", b.Table.Len())
 						}
 						return b, nil
-					}, func(b any) error {
+					},
+					func(b any) error {
 						batch := b.(*Batch)
 						if batch.First != int64(at) {
-							return fmt.Errorf("a batch after %d rows, want %d", batch.First, at)
+							return fmt.Errorf(
+								"a batch after %d rows, want %d",
+								batch.First,
+								at,
+							)
 						}
 						part := slow.Select([]int32{int32(at)}).Compact()
 						if schema.Unit == "" {
@@ -71,7 +91,8 @@ func TestArrowIsLines(t *testing.T) {
 						sameCells(t, name+" in batches", batch.Table, part)
 						at++
 						return nil
-					})
+					},
+				)
 				if err != nil || at != slow.Len() {
 					t.Fatalf("%s as %+v: %d rows of %d: %v", name, c, at, slow.Len(), err)
 				}
@@ -104,7 +125,8 @@ func sameCells(t *testing.T, what string, got, want *Table) {
 	}
 	var a, b []string
 	for i := range got.Len() {
-		a, b = append(a, shown(got, i)), append(b, shown(want, i))
+		a = append(a, shown(got, i))
+		b = append(b, shown(want, i))
 	}
 	if !slices.Equal(a, b) {
 		t.Errorf("%s: %q, want %q", what, a, b)

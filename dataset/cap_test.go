@@ -30,13 +30,17 @@ type visit struct {
 func visitsTable(t testing.TB, rows []visit) *Table {
 	t.Helper()
 	schema := Schema{
-		Unit:    "who",
-		Columns: []Column{{Name: "x"}, {Name: "k", Kind: Category, Categories: []string{"a", "b"}}},
+		Unit: "who",
+		Columns: []Column{
+			{Name: "x"},
+			{Name: "k", Kind: Category, Categories: []string{"a", "b"}},
+		},
 	}
 	cols := make([]ColumnData, 2)
 	ids := make([]uint64, len(rows))
 	for i, r := range rows {
-		cols[0].Floats, cols[1].Codes = append(cols[0].Floats, r.x), append(cols[1].Codes, r.k)
+		cols[0].Floats = append(cols[0].Floats, r.x)
+		cols[1].Codes = append(cols[1].Codes, r.k)
 		ids[i] = r.unit
 	}
 	table, err := NewTable(schema, cols, ids)
@@ -53,7 +57,10 @@ func keptOf(t testing.TB, rows []visit, most int) map[uint64][]string {
 	out := map[uint64][]string{}
 	for k := range v.Len() {
 		i := int(v.tableRow(k))
-		out[v.ID(k)] = append(out[v.ID(k)], fmt.Sprint(table.Float(0)[i], table.Codes(1)[i]))
+		out[v.ID(k)] = append(
+			out[v.ID(k)],
+			fmt.Sprint(table.Float(0)[i], table.Codes(1)[i]),
+		)
 	}
 	for _, list := range out {
 		slices.Sort(list)
@@ -62,13 +69,17 @@ func keptOf(t testing.TB, rows []visit, most int) map[uint64][]string {
 }
 
 func drawVisits(t *rapid.T, units []uint64, label string) []visit {
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) visit {
-		return visit{
-			rapid.SampledFrom(units).Draw(t, "unit"),
-			rapid.SampledFrom([]float64{0, 1, math.NaN(), -2.5}).Draw(t, "x"),
-			int32(rapid.IntRange(0, 2).Draw(t, "k")),
-		}
-	}), 0, 25).Draw(t, label)
+	return rapid.SliceOfN(
+		rapid.Custom(func(t *rapid.T) visit {
+			return visit{
+				rapid.SampledFrom(units).Draw(t, "unit"),
+				rapid.SampledFrom([]float64{0, 1, math.NaN(), -2.5}).Draw(t, "x"),
+				int32(rapid.IntRange(0, 2).Draw(t, "k")),
+			}
+		}),
+		0,
+		25,
+	).Draw(t, label)
 }
 
 // TestCapIsTheUnitsOwn checks that the kept records of a unit depend only on the records of that unit: not on
@@ -90,11 +101,19 @@ func TestCapIsTheUnitsOwn(t *testing.T) {
 				want = 0
 			}
 			if len(kept[unit]) != want {
-				rt.Fatalf("unit %d keeps %d of %d records, want %d", unit, len(kept[unit]), n, want)
+				rt.Fatalf(
+					"unit %d keeps %d of %d records, want %d",
+					unit,
+					len(kept[unit]),
+					n,
+					want,
+				)
 			}
 		}
 		mixed := rapid.Permutation(append(slices.Clone(rows), others...)).Draw(rt, "mixed")
-		gone := slices.DeleteFunc(slices.Clone(mixed), func(r visit) bool { return r.unit == 2 })
+		gone := slices.DeleteFunc(slices.Clone(mixed), func(r visit) bool {
+			return r.unit == 2
+		})
 		for name, again := range map[string]map[uint64][]string{
 			"mixed":          keptOf(t, mixed, most),
 			"without unit 2": keptOf(t, gone, most),
@@ -104,7 +123,13 @@ func TestCapIsTheUnitsOwn(t *testing.T) {
 					continue
 				}
 				if !slices.Equal(again[unit], kept[unit]) {
-					rt.Fatalf("%s: unit %d keeps %v, alone %v", name, unit, again[unit], kept[unit])
+					rt.Fatalf(
+						"%s: unit %d keeps %v, alone %v",
+						name,
+						unit,
+						again[unit],
+						kept[unit],
+					)
 				}
 			}
 		}
@@ -116,8 +141,11 @@ func TestCapIsTheUnitsOwn(t *testing.T) {
 func TestCapKeepsOrder(t *testing.T) {
 	rows := []visit{{1, 1, 0}, {2, 2, 0}, {1, 3, 1}, {1, 4, 0}, {NoUnit, 5, 0}, {1, 1, 0}}
 	all := visitsTable(t, rows).All()
-	v := all.Cap(2, func(_ uint64, _ [32]byte, copy int) uint64 { return uint64(5 - copy) })
-	if got := v.Block(0, v.Len()).Float(0, nil); !slices.Equal(got, []float64{1, 2, 1}) {
+	v := all.Cap(2, func(_ uint64, _ [32]byte, copy int) uint64 {
+		return uint64(5 - copy)
+	})
+	got := v.Block(0, v.Len()).Float(0, nil)
+	if !slices.Equal(got, []float64{1, 2, 1}) {
 		t.Errorf("kept %v, want the first, the second and the copy of the first", got)
 	}
 	seen := map[[32]byte]int{}

@@ -32,16 +32,23 @@ func TestJSONValues(t *testing.T) {
 		text.WriteString(`{"x": ` + v + `, "c": ` + v + "}\n")
 	}
 	text.WriteString("{}\n[]\n")
-	s := Schema{Columns: []Column{{Name: "x", HasMissing: true, Missing: -777},
+	s := Schema{Columns: []Column{
+		{Name: "x", HasMissing: true, Missing: -777},
 		{
 			Name:       "c",
 			Kind:       Category,
 			Categories: []string{"100", "3", "true", "yes", "NO", "12345678901234567890"},
-		}}}
+		},
+	}}
 	codes := []int32{6, 0, 1, 2, 6, 6, 6, 3, 6, 6, 6, 5, 6, 4, 6, 6}
 	for decimal, read := range map[byte]float64{0: -777, ',': 1.5} {
-		table := readText(t, ".jsonl", text.String(), s,
-			ReadOptions{Names: []string{"x", "c"}, Format: Format{Decimal: decimal}})
+		table := readText(
+			t,
+			".jsonl",
+			text.String(),
+			s,
+			ReadOptions{Names: []string{"x", "c"}, Format: Format{Decimal: decimal}},
+		)
 		want := []float64{1.5, 100, 3, 1, 0, -777, 2, -777, -777, -777, -777, 12345678901234567890,
 			read, -777, -777, -777}
 		equalFloats(t, "numbers", table.Float(0), want)
@@ -53,7 +60,10 @@ func TestJSONValues(t *testing.T) {
 
 // TestNumbersOfSchema checks that the number settings of a schema apply if the format declares no such settings.
 func TestNumbersOfSchema(t *testing.T) {
-	s := Schema{Columns: []Column{{Name: "x"}}, Numbers: Numbers{Decimal: ',', Thousands: '.'}}
+	s := Schema{
+		Columns: []Column{{Name: "x"}},
+		Numbers: Numbers{Decimal: ',', Thousands: '.'},
+	}
 	for _, c := range []struct {
 		suffix, text string
 		format       Format
@@ -69,22 +79,38 @@ func TestNumbersOfSchema(t *testing.T) {
 		if c.suffix == ".jsonl" {
 			o.Names = []string{"x"}
 		}
-		equalFloats(t, c.text, readText(t, c.suffix, c.text, s, o).Float(0), []float64{c.want})
+		equalFloats(
+			t,
+			c.text,
+			readText(t, c.suffix, c.text, s, o).Float(0),
+			[]float64{c.want},
+		)
 	}
 }
 
 // TestUnitNames checks that spellings of a unit name by different programs denote the same privacy unit.
 func TestUnitNames(t *testing.T) {
 	s := Schema{Unit: "u", Columns: []Column{{Name: "x"}}}
-	table := readText(t, ".csv",
-		"u,x\n17,1\n17.0,2\n17.00\u00a0,3\n017,4\n17.5,5\nZoe\u0308,6\nZoë ,7\nZoe,8\nNA,9\n", s,
-		ReadOptions{})
+	table := readText(
+		t,
+		".csv",
+		"u,x\n17,1\n17.0,2\n17.00\u00a0,3\n017,4\n17.5,5\nZoe\u0308,6\nZoë ,7\nZoe,8\nNA,9\n",
+		s,
+		ReadOptions{},
+	)
 	same := func(i, j int) bool { return table.ID(i) == table.ID(j) }
-	if !same(0, 1) || !same(0, 2) || same(0, 3) || same(0, 4) || !same(5, 6) || same(5, 7) ||
+	if !same(0, 1) ||
+		!same(0, 2) ||
+		same(0, 3) ||
+		same(0, 4) ||
+		!same(5, 6) ||
+		same(5, 7) ||
 		table.ID(8) != NoUnit {
-		t.Errorf("identities: %v",
+		t.Errorf(
+			"identities: %v",
 			[]uint64{table.ID(0), table.ID(1), table.ID(2), table.ID(3), table.ID(4), table.ID(5),
-				table.ID(6), table.ID(7), table.ID(8)})
+				table.ID(6), table.ID(7), table.ID(8)},
+		)
 	}
 }
 
@@ -92,23 +118,41 @@ func TestUnitNames(t *testing.T) {
 // markers are missing values.
 func TestLabels(t *testing.T) {
 	text := "a,b\nNone,None\nMild,Mild\n,\nNA,NA\n?,?\n Mild\u00a0,x\n"
-	for _, o := range []ReadOptions{{}, {ForceSlow: true},
-		{Format: Format{MultilineQuotes: true}}} {
-		table := readText(t, ".csv", text,
-			Schema{Columns: []Column{{Name: "a", Kind: Category, Found: true, Labels: true},
-				{Name: "b", Kind: Category, Found: true}}}, o)
-		if got := wordTexts(table, 0); !slices.Equal(got,
+	for _, o := range []ReadOptions{
+		{},
+		{ForceSlow: true},
+		{Format: Format{MultilineQuotes: true}},
+	} {
+		table := readText(
+			t,
+			".csv",
+			text,
+			Schema{Columns: []Column{
+				{Name: "a", Kind: Category, Found: true, Labels: true},
+				{Name: "b", Kind: Category, Found: true},
+			}},
+			o,
+		)
+		got := wordTexts(table, 0)
+		if !slices.Equal(got,
 			[]string{"None", "Mild", "-", "NA", "?", "Mild"}) {
 			t.Errorf("labels %q", got)
 		}
-		if got := wordTexts(table, 1); !slices.Equal(got,
-			[]string{"-", "Mild", "-", "-", "-", "x"}) {
+		got = wordTexts(table, 1)
+		if !slices.Equal(got, []string{"-", "Mild", "-", "-", "-", "x"}) {
 			t.Errorf("words %q", got)
 		}
 	}
 	held, err := NewTable(
-		Schema{Columns: []Column{{Name: "a", Kind: Category, Found: true, Labels: true}}},
-		[]ColumnData{{Codes: []int32{0, 1, 2}, Words: []string{"None", "", "NA"}}}, nil)
+		Schema{Columns: []Column{{
+			Name:   "a",
+			Kind:   Category,
+			Found:  true,
+			Labels: true,
+		}}},
+		[]ColumnData{{Codes: []int32{0, 1, 2}, Words: []string{"None", "", "NA"}}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,10 +164,17 @@ func TestLabels(t *testing.T) {
 // TestResolveSpellings checks that a text that was not found resolves to the category that it is another
 // spelling of, as in a table of new records.
 func TestResolveSpellings(t *testing.T) {
-	table := heldWordTable(t, []string{"1", "1.0", "true", "2.5"}, []int32{0, 1, 2, 3, -1}, nil)
+	table := heldWordTable(
+		t,
+		[]string{"1", "1.0", "true", "2.5"},
+		[]int32{0, 1, 2, 3, -1},
+		nil,
+	)
 	v := table.All().Resolve(
-		[]Column{{Name: "a", Kind: Category, Categories: []string{"0", "1"}, Other: true},
-			{Name: "b", Kind: Category, Categories: []string{"1", "1.0"}, Other: true}})
+		[]Column{
+			{Name: "a", Kind: Category, Categories: []string{"0", "1"}, Other: true},
+			{Name: "b", Kind: Category, Categories: []string{"1", "1.0"}, Other: true},
+		})
 	if a, b := v.Block(0, 5).Codes(0, nil),
 		v.Block(0, 5).Codes(1, nil); !slices.Equal(a, []int32{1, 1, 1, 2, 2}) ||
 		!slices.Equal(b, []int32{0, 1, 2, 2, 2}) {

@@ -21,9 +21,13 @@ func someCompactRows(n int) []compactRow {
 	rows := make([]compactRow, n)
 	for i := range rows {
 		x := &rows[i]
-		x.Flag, x.Tenths = float64(r.IntN(2)), math.Round(r.NormFloat64()*100)/10
-		x.Money, x.Time = math.Round(r.NormFloat64()*1e6)/100, float64(1_700_000_000+r.IntN(1<<25))
-		x.Any, x.Single, x.Long = r.NormFloat64(), r.Float32(), r.Int64N(1<<40)
+		x.Flag = float64(r.IntN(2))
+		x.Tenths = math.Round(r.NormFloat64()*100) / 10
+		x.Money = math.Round(r.NormFloat64()*1e6) / 100
+		x.Time = float64(1_700_000_000 + r.IntN(1<<25))
+		x.Any = r.NormFloat64()
+		x.Single = r.Float32()
+		x.Long = r.Int64N(1 << 40)
 		if x.Part = math.Round(r.NormFloat64() * 10); i%16384 > 9000 { // a piece in two forms
 			x.Part = r.NormFloat64()
 		}
@@ -46,7 +50,12 @@ func TestCompact(t *testing.T) {
 	schema := numericSchema("Flag", "Tenths", "Money", "Time", "Any", "Part", "Single", "Maybe",
 		"Long")
 	read := func(least int) *Table {
-		table, _, err := Read(context.Background(), path, schema, ReadOptions{least: least})
+		table, _, err := Read(
+			context.Background(),
+			path,
+			schema,
+			ReadOptions{least: least},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,9 +87,16 @@ func TestCompact(t *testing.T) {
 		same("data", small.Data(j).Floats, plain.Data(j).Floats)
 		double := func(x float64) float64 { return 2 * x }
 		mapped := small.Mapped(j, schema.Columns[j], double)
-		same("mapped", mapped.Float(j), plain.Mapped(j, schema.Columns[j], double).Float(j))
-		same("mapped block", mapped.All().Block(5, 9000).Float(j, nil),
-			plain.Mapped(j, schema.Columns[j], double).Float(j)[5:9000])
+		same(
+			"mapped",
+			mapped.Float(j),
+			plain.Mapped(j, schema.Columns[j], double).Float(j),
+		)
+		same(
+			"mapped block",
+			mapped.All().Block(5, 9000).Float(j, nil),
+			plain.Mapped(j, schema.Columns[j], double).Float(j)[5:9000],
+		)
 		for _, odds := range []int{1, 2, 9, 50, 3000} { // with a mask, and without one
 			var rows []int32
 			for k := range int32(n) {
@@ -97,20 +113,33 @@ func TestCompact(t *testing.T) {
 				for range 30 {
 					lo := r.IntN(v.Len() + 1)
 					hi := lo + r.IntN(min(v.Len()-lo, 20_000)+1)
-					same("block", w.Block(lo, hi).Float(j, buf), v.Block(lo, hi).Float(j, nil))
+					same(
+						"block",
+						w.Block(lo, hi).Float(j, buf),
+						v.Block(lo, hi).Float(j, nil),
+					)
 				}
 			}
-			same("compacted view", small.Select(rows).Compact().Float(j),
-				plain.Select(rows).Compact().Float(j))
+			same(
+				"compacted view",
+				small.Select(rows).Compact().Float(j),
+				plain.Select(rows).Compact().Float(j),
+			)
 		}
 	}
 }
 
 // TestCompactJoined checks that joining files keeps the compact form of columns and the numbers in them.
 func TestCompactJoined(t *testing.T) {
-	a, b := writeParquet(t, someCompactRows(300)), writeParquet(t, someCompactRows(200))
+	a := writeParquet(t, someCompactRows(300))
+	b := writeParquet(t, someCompactRows(200))
 	schema := numericSchema("Money")
-	table, _, err := readFiles(context.Background(), []string{a, b}, schema, ReadOptions{least: 1})
+	table, _, err := readFiles(
+		context.Background(),
+		[]string{a, b},
+		schema,
+		ReadOptions{least: 1},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,9 +147,15 @@ func TestCompactJoined(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if table.Len() != 500 || table.compactColumn(0) != nil || first.compactColumn(0) == nil {
-		t.Fatalf("%d records, compact: %v, %v", table.Len(), table.compactColumn(0) != nil,
-			first.compactColumn(0) != nil)
+	if table.Len() != 500 ||
+		table.compactColumn(0) != nil ||
+		first.compactColumn(0) == nil {
+		t.Fatalf(
+			"%d records, compact: %v, %v",
+			table.Len(),
+			table.compactColumn(0) != nil,
+			first.compactColumn(0) != nil,
+		)
 	}
 	equalFloats(t, "the first file", table.Float(0)[:300], first.Float(0))
 }

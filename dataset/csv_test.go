@@ -37,7 +37,12 @@ func outcomeOf(t *Table, s *Stats, err error) outcome {
 	if err != nil {
 		return outcome{err: err.Error()}
 	}
-	o := outcome{stats: *s, floats: make([][]uint64, len(t.floats)), codes: t.codes, ids: t.ids}
+	o := outcome{
+		stats:  *s,
+		floats: make([][]uint64, len(t.floats)),
+		codes:  t.codes,
+		ids:    t.ids,
+	}
 	for j, col := range t.floats {
 		for _, v := range col {
 			o.floats[j] = append(o.floats[j], math.Float64bits(v))
@@ -54,7 +59,11 @@ func readAllWays(data []byte, schema Schema, multiline bool) map[string]outcome 
 
 // waysCut is ways with another limit on the line length.
 func waysCut(data []byte, schema Schema, multiline bool, line int) map[string]outcome {
-	return waysOf(data, schema, ReadOptions{Format: Format{MultilineQuotes: multiline}, line: line})
+	return waysOf(
+		data,
+		schema,
+		ReadOptions{Format: Format{MultilineQuotes: multiline}, line: line},
+	)
 }
 
 // waysOf is ways with options.
@@ -71,7 +80,12 @@ func waysOf(data []byte, schema Schema, common ReadOptions) map[string]outcome {
 			return outcomeOf(rd.readCSV(ctx, bytes.NewReader(data), nil, 0))
 		}
 		return outcomeOf(
-			rd.readCSV(ctx, bytes.NewReader(data), bytes.NewReader(data), int64(len(data))))
+			rd.readCSV(
+				ctx,
+				bytes.NewReader(data),
+				bytes.NewReader(data),
+				int64(len(data)),
+			))
 	}
 	out := map[string]outcome{"slow": read(ReadOptions{ForceSlow: true}, true)}
 	for _, chunk := range []int{1, 2, 7, 64, 0} {
@@ -92,8 +106,13 @@ func readAll(t *testing.T, data string, schema Schema, multiline bool) (*Table, 
 			t.Errorf("%q: %s gives %+v, slow %+v", data, name, o, all["slow"])
 		}
 	}
-	table, stats, err := ReadFrom(context.Background(), strings.NewReader(data), "stdin", schema,
-		ReadOptions{Format: Format{MultilineQuotes: multiline}})
+	table, stats, err := ReadFrom(
+		context.Background(),
+		strings.NewReader(data),
+		"stdin",
+		schema,
+		ReadOptions{Format: Format{MultilineQuotes: multiline}},
+	)
 	if err != nil {
 		t.Fatalf("%q: %v", data, err)
 	}
@@ -116,9 +135,19 @@ func TestCSVRules(t *testing.T) {
 		{name: "header only", data: "a,b"},
 		{name: "header and newline", data: "a,b\n"},
 		{name: "one row", data: "a,b\n1,x", a: []float64{1}, b: []int32{0}},
-		{name: "two rows", data: "a,b\n1,x\n2,NA\n", a: []float64{1, 2}, b: []int32{0, 1}},
+		{
+			name: "two rows",
+			data: "a,b\n1,x\n2,NA\n",
+			a:    []float64{1, 2},
+			b:    []int32{0, 1},
+		},
 		{name: "BOM", data: "\uFEFFa,b\n1,x\n", a: []float64{1}, b: []int32{0}},
-		{name: "CRLF", data: "a,b\r\n1,x\r\n2,x\r\n", a: []float64{1, 2}, b: []int32{0, 0}},
+		{
+			name: "CRLF",
+			data: "a,b\r\n1,x\r\n2,x\r\n",
+			a:    []float64{1, 2},
+			b:    []int32{0, 0},
+		},
 		{name: "CR at the end", data: "a,b\n1,x\r", a: []float64{1}, b: []int32{0}},
 		{
 			name: "two CR",
@@ -148,8 +177,18 @@ func TestCSVRules(t *testing.T) {
 			short: 1,
 			bad:   [4]int{1, 0, 0, 1},
 		},
-		{name: "other columns", data: "p,a,q,b,r\nz,1,z,x,z\n", a: []float64{1}, b: []int32{0}},
-		{name: "names with blanks", data: " a ,\tb\n1,x\n", a: []float64{1}, b: []int32{0}},
+		{
+			name: "other columns",
+			data: "p,a,q,b,r\nz,1,z,x,z\n",
+			a:    []float64{1},
+			b:    []int32{0},
+		},
+		{
+			name: "names with blanks",
+			data: " a ,\tb\n1,x\n",
+			a:    []float64{1},
+			b:    []int32{0},
+		},
 		{name: "long", data: "a,b\n1,x,9,9\n", a: []float64{1}, b: []int32{0}, long: 1},
 		{
 			name: "long by one empty field",
@@ -166,7 +205,13 @@ func TestCSVRules(t *testing.T) {
 			short: 1,
 			bad:   [4]int{0, 0, 0, 1},
 		},
-		{name: "short and skipped", data: "a,b,c\n1,x\n", a: []float64{1}, b: []int32{0}, short: 1},
+		{
+			name:  "short and skipped",
+			data:  "a,b,c\n1,x\n",
+			a:     []float64{1},
+			b:     []int32{0},
+			short: 1,
+		},
 		{
 			name: "only commas",
 			data: "a,b\n,\n,,\n",
@@ -175,7 +220,12 @@ func TestCSVRules(t *testing.T) {
 			long: 1,
 			bad:  [4]int{2, 0, 0, 2},
 		},
-		{name: "blanks", data: "a,b\n \t1.5\t , x \n", a: []float64{1.5}, b: []int32{0}},
+		{
+			name: "blanks",
+			data: "a,b\n \t1.5\t , x \n",
+			a:    []float64{1.5},
+			b:    []int32{0},
+		},
 		{
 			name: "inner blank",
 			data: "a,b\n1 5,y z\n",
@@ -183,18 +233,34 @@ func TestCSVRules(t *testing.T) {
 			b:    []int32{2},
 			bad:  [4]int{0, 1, 0, 0},
 		},
-		{name: "missing words",
+		{
+			name: "missing words",
 			data: "a,b\n,x\nNA,x\nN/A,x\nNaN,x\nnan,x\nnull,x\nNULL,x\nNone,x\n?,x\n",
-			a:    slices.Repeat([]float64{-1}, 9), b: make([]int32, 9), bad: [4]int{9, 0, 0, 0}},
-		{name: "not numbers",
+			a:    slices.Repeat([]float64{-1}, 9),
+			b:    make([]int32, 9),
+			bad:  [4]int{9, 0, 0, 0},
+		},
+		{
+			name: "not numbers",
 			data: "a,b\n0x1p3,x\n1_000,x\nabc,x\n1.2.3,x\n--1,x\n+nan,x\n1\x00,x\n٣,x\n.,x\n1e,x\n",
-			a:    slices.Repeat([]float64{-1}, 10), b: make([]int32, 10), bad: [4]int{0, 10, 0, 0}},
-		{name: "not finite", data: "a,b\ninf,x\n-Inf,x\n+INFINITY,x\n1e999,x\n-1e400,x\n",
-			a: slices.Repeat([]float64{-1}, 5), b: make([]int32, 5), bad: [4]int{0, 0, 5, 0}},
-		{name: "numbers",
+			a:    slices.Repeat([]float64{-1}, 10),
+			b:    make([]int32, 10),
+			bad:  [4]int{0, 10, 0, 0},
+		},
+		{
+			name: "not finite",
+			data: "a,b\ninf,x\n-Inf,x\n+INFINITY,x\n1e999,x\n-1e400,x\n",
+			a:    slices.Repeat([]float64{-1}, 5),
+			b:    make([]int32, 5),
+			bad:  [4]int{0, 0, 5, 0},
+		},
+		{
+			name: "numbers",
 			data: "a,b\n+1,x\n-0,x\n1.,x\n.5,x\n1e3,x\n1E-400,x\n12345678901234567890,x\n0.1234567890123456789,x\n",
 			a: []float64{1, math.Copysign(0, -1), 1, .5, 1000, 0, 12345678901234567890,
-				0.1234567890123456789}, b: make([]int32, 8)},
+				0.1234567890123456789},
+			b: make([]int32, 8),
+		},
 		{
 			name: "category words",
 			data: "a,b\n1,NA\n1,null\n1,w\n1,X\n",
@@ -208,11 +274,26 @@ func TestCSVRules(t *testing.T) {
 			a:    []float64{1, 2},
 			b:    []int32{0, 2},
 		},
-		{name: "quoted comma", data: "c,a,b\n\"1,2\",3,x\n", a: []float64{3}, b: []int32{0}},
-		{name: "doubled quote", data: "c,a,b\n\"1\"\",2\",3,x\n", a: []float64{3}, b: []int32{0}},
-		{name: "lazy quotes", data: "c,a,b\n5\" pipe,3,x\n \"q\",4,x\n\"q\"r,5,x\n",
-			a: []float64{3, 4, -1}, b: []int32{0, 0, 3},
-			short: 1, bad: [4]int{1, 0, 0, 1}},
+		{
+			name: "quoted comma",
+			data: "c,a,b\n\"1,2\",3,x\n",
+			a:    []float64{3},
+			b:    []int32{0},
+		},
+		{
+			name: "doubled quote",
+			data: "c,a,b\n\"1\"\",2\",3,x\n",
+			a:    []float64{3},
+			b:    []int32{0},
+		},
+		{
+			name:  "lazy quotes",
+			data:  "c,a,b\n5\" pipe,3,x\n \"q\",4,x\n\"q\"r,5,x\n",
+			a:     []float64{3, 4, -1},
+			b:     []int32{0, 0, 3},
+			short: 1,
+			bad:   [4]int{1, 0, 0, 1},
+		},
 		{
 			name:  "open quote",
 			data:  "c,a,b\n\"u,1,x\nv,2,x\n",
@@ -227,7 +308,12 @@ func TestCSVRules(t *testing.T) {
 			a:    []float64{1, 2},
 			b:    []int32{0, 0},
 		},
-		{name: "open quote at the end", data: "a,b\n1,\"x", a: []float64{1}, b: []int32{0}},
+		{
+			name: "open quote at the end",
+			data: "a,b\n1,\"x",
+			a:    []float64{1},
+			b:    []int32{0},
+		},
 		{
 			name:      "newline in quotes",
 			data:      "c,a,b\n\"u\nv\",1,x\n",
@@ -243,7 +329,12 @@ func TestCSVRules(t *testing.T) {
 			b:         []int32{0, 3},
 			bad:       [4]int{0, 0, 0, 1},
 		},
-		{name: "quoted header", data: "\"a\",\"b\"\n1,x\n", a: []float64{1}, b: []int32{0}},
+		{
+			name: "quoted header",
+			data: "\"a\",\"b\"\n1,x\n",
+			a:    []float64{1},
+			b:    []int32{0},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			table, stats := readAll(t, c.data, schema, c.multiline)
@@ -251,12 +342,21 @@ func TestCSVRules(t *testing.T) {
 			if !slices.Equal(table.Codes(0), c.b) {
 				t.Errorf("b is %v, want %v", table.Codes(0), c.b)
 			}
-			a, b := stats.Columns[1], stats.Columns[0]
+			a := stats.Columns[1]
+			b := stats.Columns[0]
 			got := [4]int{a.Missing, a.Unparseable, a.Nonfinite, b.Unlisted + b.Missing}
-			if got != c.bad || stats.Rows != len(c.a) || stats.Long != c.long ||
+			if got != c.bad ||
+				stats.Rows != len(c.a) ||
+				stats.Long != c.long ||
 				stats.Short != c.short {
-				t.Errorf("counts %v, %+v; want %v, %d long, %d short", got, *stats, c.bad, c.long,
-					c.short)
+				t.Errorf(
+					"counts %v, %+v; want %v, %d long, %d short",
+					got,
+					*stats,
+					c.bad,
+					c.long,
+					c.short,
+				)
 			}
 		})
 	}
@@ -270,11 +370,20 @@ func TestWithoutMissingValueIsNaN(t *testing.T) {
 func TestUnitColumn(t *testing.T) {
 	s := numericSchema("a")
 	s.Unit = "who"
-	table, stats := readAll(t, "a,who\n1,ann\n2,bob\n3, ann \n4,\n5\n6,NA\n7,\"ann\"\n", s, false)
-	if table.ID(0) != table.ID(2) || table.ID(0) != table.ID(6) || table.ID(0) == table.ID(1) {
+	table, stats := readAll(
+		t,
+		"a,who\n1,ann\n2,bob\n3, ann \n4,\n5\n6,NA\n7,\"ann\"\n",
+		s,
+		false,
+	)
+	if table.ID(0) != table.ID(2) ||
+		table.ID(0) != table.ID(6) ||
+		table.ID(0) == table.ID(1) {
 		t.Error("rows of one unit must share an identity, and only those")
 	}
-	if table.ID(3) != NoUnit || table.ID(4) != NoUnit || table.ID(5) != NoUnit ||
+	if table.ID(3) != NoUnit ||
+		table.ID(4) != NoUnit ||
+		table.ID(5) != NoUnit ||
 		stats.NoUnit != 3 {
 		t.Errorf("rows without a unit must have none, and be counted: %d", stats.NoUnit)
 	}
@@ -319,7 +428,11 @@ func TestFieldsOfPackageCSV(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, escape := range []byte{0, '"'} {
-			d := dialect{comma: ',', quote: '"', escape: escape}
+			d := dialect{
+				comma:  ',',
+				quote:  '"',
+				escape: escape,
+			}
 			if got := d.splitFields(line); !slices.Equal(got, want) {
 				t.Fatalf("%q: %q, want %q", line, got, want)
 			}
@@ -343,8 +456,12 @@ func TestFileKinds(t *testing.T) {
 		}
 		path := filepath.Join(dir, name)
 		writeFile(t, path, data)
-		for _, opts := range []ReadOptions{{}, {ForceSlow: true},
-			{Format: Format{MultilineQuotes: true}}, {Workers: 1, chunk: 3}} {
+		for _, opts := range []ReadOptions{
+			{},
+			{ForceSlow: true},
+			{Format: Format{MultilineQuotes: true}},
+			{Workers: 1, chunk: 3},
+		} {
 			table, _, err := Read(context.Background(), path, numericSchema("a"), opts)
 			if err != nil || table.Len() != 2 || table.Float(0)[1] != 2 {
 				t.Errorf("%s %+v: %v", name, opts, err)
@@ -354,8 +471,13 @@ func TestFileKinds(t *testing.T) {
 			!slices.Equal(names, []string{"a", "b"}) {
 			t.Errorf("%s: header %q, %v", name, names, err)
 		}
-		table, _, err := ReadFrom(context.Background(), bytes.NewReader(data), name,
-			numericSchema("a"), ReadOptions{})
+		table, _, err := ReadFrom(
+			context.Background(),
+			bytes.NewReader(data),
+			name,
+			numericSchema("a"),
+			ReadOptions{},
+		)
 		if err != nil || table.Len() != 2 {
 			t.Errorf("ReadFrom %s: %v", name, err)
 		}
@@ -382,8 +504,8 @@ func TestContextEndsReading(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, opts := range []ReadOptions{{}, {ForceSlow: true}} {
-		if _, _, err := Read(ctx, path, numericSchema("x0"), opts); !errors.Is(err,
-			context.Canceled) {
+		_, _, err := Read(ctx, path, numericSchema("x0"), opts)
+		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%+v: %v", opts, err)
 		}
 	}
@@ -399,8 +521,8 @@ func TestContextEndsABlockedRead(t *testing.T) {
 				io.WriteString(w, begin)
 				cancel()
 			}()
-			if _, _, err := ReadFrom(ctx, r, "stdin", numericSchema("a"), opts); !errors.Is(err,
-				context.Canceled) {
+			_, _, err := ReadFrom(ctx, r, "stdin", numericSchema("a"), opts)
+			if !errors.Is(err, context.Canceled) {
 				t.Errorf("%q: %v", begin, err)
 			}
 			w.Close()

@@ -28,13 +28,18 @@ func TestDates(t *testing.T) {
 		layout, cell              string
 		day, month, weekday, hour float64
 	}{
-		{"2006-01-02", "1970-01-01", 0, 1, 4, 0}, {"2006-01-02", " 2024-02-29 ", 19782, 2, 4, 0},
-		{"2006-01-02", "2023-02-29", nan, nan, nan, nan}, {"2006-01-02", "", nan, nan, nan, nan},
+		{"2006-01-02", "1970-01-01", 0, 1, 4, 0},
+		{"2006-01-02", " 2024-02-29 ", 19782, 2, 4, 0},
+		{"2006-01-02", "2023-02-29", nan, nan, nan, nan},
+		{"2006-01-02", "", nan, nan, nan, nan},
 		{"01/02/2006 15:04", "03/04/2024 06:30", 19786.270833333332, 3, 1, 6.5},
-		{AutoDate, "03/04/2024", nan, nan, nan, nan}, {AutoDate, "4.3.2024", 19786, 3, 1, 0},
+		{AutoDate, "03/04/2024", nan, nan, nan, nan},
+		{AutoDate, "4.3.2024", 19786, 3, 1, 0},
 		{AutoDate, "2024-03-04T23:59:00+05:00", 19786.999305555557, 3, 1, 23.983333333333334},
-		{AutoDate, "20240304", 19786, 3, 1, 0}, {AutoDate, "4 Mar 2024", 19786, 3, 1, 0},
-		{AutoDate, "1969-12-31 12:00", -.5, 12, 3, 12}, {AutoDate, "yesterday", nan, nan, nan, nan},
+		{AutoDate, "20240304", 19786, 3, 1, 0},
+		{AutoDate, "4 Mar 2024", 19786, 3, 1, 0},
+		{AutoDate, "1969-12-31 12:00", -.5, 12, 3, 12},
+		{AutoDate, "yesterday", nan, nan, nan, nan},
 		{AutoDate, "NA", nan, nan, nan, nan},
 	} {
 		table, _ := readAll(t, "x,d\n7,\""+c.cell+"\"\n", dateSchema(c.layout), false)
@@ -60,9 +65,16 @@ func TestParquetDates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows = append(rows,
-			row{int32(momentIn(0, at.Unix(), 1, nil).Day), at, at, text,
-				int64(at.Year()*10000 + int(at.Month())*100 + at.Day())})
+		rows = append(
+			rows,
+			row{
+				int32(momentIn(0, at.Unix(), 1, nil).Day),
+				at,
+				at,
+				text,
+				int64(at.Year()*10000 + int(at.Month())*100 + at.Day()),
+			},
+		)
 	}
 	path := writeParquet(t, rows)
 	parts := map[string][]string{
@@ -118,7 +130,10 @@ func TestDateFaults(t *testing.T) {
 			Source: "d",
 			Date:   AutoDate,
 		}},
-		"read twice": {{Name: "d"}, {Name: "a", Part: cell.MonthPart, Source: "d", Date: AutoDate}},
+		"read twice": {
+			{Name: "d"},
+			{Name: "a", Part: cell.MonthPart, Source: "d", Date: AutoDate},
+		},
 	} {
 		if err := (Schema{Columns: columns}).Validate(); !errors.Is(err, ErrSchema) {
 			t.Errorf("%s: %v", name, err)

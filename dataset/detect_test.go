@@ -24,25 +24,62 @@ func TestDetect(t *testing.T) {
 		{"plain.csv", "age,secretjob,y", Format{}, nil},
 		{"plain.tsv", "age\tsecretjob\ty", Format{}, nil},
 		{"blanks.csv", `age, "secretjob" , y`, Format{}, nil},
-		{"semicolons.csv", "age;secretjob;y", Format{}, []string{`--separator ";"`, "--decimal ,"}},
-		{"quoted.csv", `"age";"secretjob";"y"`, Format{},
-			[]string{`--separator ";"`, "--decimal ,"}},
-		{"point.csv", "age;secretjob;y", Format{Decimal: '.'}, []string{`--separator ";"`}},
-		{"comma.csv", "age;secretjob;y", Format{Decimal: ','}, []string{`--separator ";"`}},
-		{"declared.csv", "age;secretjob;y", Format{Separator: ';'}, []string{"--decimal ,"}},
+		{
+			"semicolons.csv",
+			"age;secretjob;y",
+			Format{},
+			[]string{`--separator ";"`, "--decimal ,"},
+		},
+		{
+			"quoted.csv",
+			`"age";"secretjob";"y"`,
+			Format{},
+			[]string{`--separator ";"`, "--decimal ,"},
+		},
+		{
+			"point.csv",
+			"age;secretjob;y",
+			Format{Decimal: '.'},
+			[]string{`--separator ";"`},
+		},
+		{
+			"comma.csv",
+			"age;secretjob;y",
+			Format{Decimal: ','},
+			[]string{`--separator ";"`},
+		},
+		{
+			"declared.csv",
+			"age;secretjob;y",
+			Format{Separator: ';'},
+			[]string{"--decimal ,"},
+		},
 		{"tabs.csv", "age\tsecretjob\ty", Format{}, []string{"--separator tab"}},
 		{"bars.csv", "age|secretjob|y", Format{}, []string{`--separator "|"`}},
 		{"carets.csv", "age^secretjob^y", Format{}, []string{`--separator "^"`}},
 		{"hive.csv", "age\x01secretjob\x01y", Format{}, []string{"--separator $"}},
 		{"commas.tsv", "age,secretjob,y", Format{}, []string{"--separator ,"}},
 		{"single.csv", "'age','secretjob','y'", Format{}, []string{"--quote single"}},
-		{"both.csv", "'age';'secretjob';'y'", Format{Decimal: ','},
-			[]string{`--separator ";" --quote single`}},
+		{
+			"both.csv",
+			"'age';'secretjob';'y'",
+			Format{Decimal: ','},
+			[]string{`--separator ";" --quote single`},
+		},
 		{"single.tsv", "'age'\t'secretjob'\t'y'", Format{}, []string{"--quote single"}},
-		{"excel.csv", "sep=;\nage;secretjob;y", Format{},
-			[]string{`--separator ";", as its first line declares`, "--decimal ,"}},
+		{
+			"excel.csv",
+			"sep=;\nage;secretjob;y",
+			Format{},
+			[]string{`--separator ";", as its first line declares`, "--decimal ,"},
+		},
 		{"excel.csv", "sep=;\nage|secretjob|y", Format{Separator: '|'}, nil},
-		{"tab.csv", "\"sep=\t\"\nage\tsecretjob\ty", Format{}, []string{"--separator tab"}},
+		{
+			"tab.csv",
+			"\"sep=\t\"\nage\tsecretjob\ty",
+			Format{},
+			[]string{"--separator tab"},
+		},
 		{"crlf.csv", "sep=,\r\nage,secretjob,y\r", Format{}, []string{"--separator ,"}},
 	} {
 		path := filepath.Join(t.TempDir(), c.file)
@@ -53,10 +90,15 @@ func TestDetect(t *testing.T) {
 				t.Errorf("%s: %q, %v", c.file, got.Names, err)
 				continue
 			}
-			if lines, err := ReadHeading(path, withQuotes(c.declared)); err != nil ||
-				!reflect.DeepEqual(lines, got) {
-				t.Errorf("%s, with lines in quotes: %+v, %v, and %+v without", c.file, lines, err,
-					got)
+			lines, err := ReadHeading(path, withQuotes(c.declared))
+			if err != nil || !reflect.DeepEqual(lines, got) {
+				t.Errorf(
+					"%s, with lines in quotes: %+v, %v, and %+v without",
+					c.file,
+					lines,
+					err,
+					got,
+				)
 			}
 			if len(got.Notes) != len(c.notes) {
 				t.Errorf("%s: %+v, want %q", c.file, got.Notes, c.notes)
@@ -74,20 +116,27 @@ func TestDetect(t *testing.T) {
 
 // TestDetectedIsRead checks, for every reader, that a detected dialect yields the same table as a declared one.
 func TestDetectedIsRead(t *testing.T) {
-	schema := Schema{Columns: []Column{{Name: "n"},
+	schema := Schema{Columns: []Column{
+		{Name: "n"},
 		{Name: "c", Kind: Category, Categories: []string{"x, y", "x; y", `say "z"`}},
-		{Name: "it's"}}}
+		{Name: "it's"},
+	}}
 	for name, c := range map[string]struct {
 		data     string
 		declared Format
 	}{
-		"semicolons": {"n;c;it's\n1,5;x, y;2\n2;\"x; y\";3\n",
-			Format{Separator: ';', Decimal: ','}},
+		"semicolons": {
+			"n;c;it's\n1,5;x, y;2\n2;\"x; y\";3\n",
+			Format{Separator: ';', Decimal: ','},
+		},
 		"single": {"'n','c','it\\'s'\n1,'x, y',2\n'2','x; y',3\n", Format{Quote: '\''}},
-		"backslash": {"n,c,\"it's\",\"a \\\"b\\\"\"\n1,\"x, y\",2,3\n2,\"say \\\"z\\\"\",\\N,1\n",
-			Format{Escape: backslash}},
+		"backslash": {
+			"n,c,\"it's\",\"a \\\"b\\\"\"\n1,\"x, y\",2,3\n2,\"say \\\"z\\\"\",\\N,1\n",
+			Format{Escape: backslash},
+		},
 	} {
-		declared, detected := c.declared, Format{Decimal: c.declared.Decimal}
+		declared := c.declared
+		detected := Format{Decimal: c.declared.Decimal}
 		want := waysOf([]byte(c.data), schema, ReadOptions{Format: declared})["slow"]
 		if want.err != "" || len(want.floats[0]) != 2 {
 			t.Fatalf("%s: %+v", name, want)
@@ -110,12 +159,21 @@ func TestKnownNamesDecide(t *testing.T) {
 		want   []string
 	}{
 		{"id;weight (kg, rounded);age", nil, []string{"id;weight (kg", "rounded);age"}},
-		{"id;weight (kg, rounded);age", []string{"age"},
-			[]string{"id", "weight (kg, rounded)", "age"}},
-		{"id;weight (kg, rounded);age", []string{"id;weight (kg"},
-			[]string{"id;weight (kg", "rounded);age"}},
-		{"id;weight (kg, rounded);age", []string{"nobody"},
-			[]string{"id;weight (kg", "rounded);age"}},
+		{
+			"id;weight (kg, rounded);age",
+			[]string{"age"},
+			[]string{"id", "weight (kg, rounded)", "age"},
+		},
+		{
+			"id;weight (kg, rounded);age",
+			[]string{"id;weight (kg"},
+			[]string{"id;weight (kg", "rounded);age"},
+		},
+		{
+			"id;weight (kg, rounded);age",
+			[]string{"nobody"},
+			[]string{"id;weight (kg", "rounded);age"},
+		},
 		{"a|b", []string{"a|b"}, []string{"a|b"}},
 		{"a|b", nil, []string{"a", "b"}},
 		{"a|b;c", []string{"a|b"}, []string{"a|b", "c"}},
@@ -132,12 +190,15 @@ func TestKnownNamesDecide(t *testing.T) {
 		t.Errorf("the schema does not decide: %v", err)
 	}
 	got, err := ReadHeading(path, ReadOptions{})
-	if err != nil || len(got.Notes) != 1 || got.Notes[0].Code != "separator" ||
+	if err != nil ||
+		len(got.Notes) != 1 ||
+		got.Notes[0].Code != "separator" ||
 		!strings.Contains(got.Notes[0].Text, "3") {
 		t.Errorf("%+v, %v", got.Notes, err)
 	}
 	writeFile(t, path, []byte("a|b;c\n1\n"))
-	if _, err := Header(path, ReadOptions{}); !errors.Is(err, ErrFormat) ||
+	_, err = Header(path, ReadOptions{})
+	if !errors.Is(err, ErrFormat) ||
 		!strings.Contains(err.Error(), "semicolons or by bars") {
 		t.Errorf("%v", err)
 	}
@@ -164,7 +225,8 @@ func TestForeignHeaders(t *testing.T) {
 		}
 		_, err := Header(path, ReadOptions{Format: c.declared})
 		var known *FileError
-		if !errors.As(err, &known) || !errors.Is(err, ErrFormat) ||
+		if !errors.As(err, &known) ||
+			!errors.Is(err, ErrFormat) ||
 			!strings.Contains(known.Hint, c.hint) {
 			t.Errorf("%s: %v", c.file, err)
 		} else if strings.Contains(err.Error(), "secretjob") {
@@ -193,7 +255,9 @@ func TestNumericHeaders(t *testing.T) {
 	for _, header := range []string{"0,1", "2023,2024", "0.5,1.5", "1e3,NA,2", "0;1", "-1,+1,7"} {
 		path := filepath.Join(t.TempDir(), "t.csv")
 		writeFile(t, path, []byte(header+"\n10,20,30\n"))
-		names := strings.FieldsFunc(header, func(r rune) bool { return r == ',' || r == ';' })
+		names := strings.FieldsFunc(header, func(r rune) bool {
+			return r == ',' || r == ';'
+		})
 		for _, known := range [][]string{nil, {"y"}, {names[0], "y"}, {names[0] + ".0"}} {
 			_, err := Header(path, ReadOptions{Known: known})
 			checkError(t, header, err, ErrNoHeader)
@@ -210,17 +274,32 @@ func TestNumericHeaders(t *testing.T) {
 				t.Errorf("%s with %q: %+v, %v", header, known, got, err)
 			}
 		}
-		table, _, err := Read(context.Background(), path, numericSchema(names[0]), ReadOptions{})
+		table, _, err := Read(
+			context.Background(),
+			path,
+			numericSchema(names[0]),
+			ReadOptions{},
+		)
 		if err != nil || table.Len() != 1 {
 			t.Errorf("%s: %v", header, err)
 		}
-		_, _, err = Read(context.Background(), path, numericSchema(names[0], "y"), ReadOptions{})
+		_, _, err = Read(
+			context.Background(),
+			path,
+			numericSchema(names[0], "y"),
+			ReadOptions{},
+		)
 		checkError(t, header, err, ErrNoHeader)
-		_, _, err = ReadFrom(context.Background(), bytes.NewReader([]byte(header+"\n1,2\n")),
-			"stdin", Schema{}, ReadOptions{})
+		_, _, err = ReadFrom(
+			context.Background(),
+			bytes.NewReader([]byte(header+"\n1,2\n")),
+			"stdin",
+			Schema{},
+			ReadOptions{},
+		)
 		checkError(t, header, err, ErrNoHeader)
-		if got, err := Header(path, ReadOptions{Names: names}); err != nil ||
-			!slices.Equal(got, names) {
+		got, err := Header(path, ReadOptions{Names: names})
+		if err != nil || !slices.Equal(got, names) {
 			t.Errorf("names that are listed: %q, %v", got, err)
 		}
 	}

@@ -13,8 +13,16 @@ import (
 // TestDialect checks that lines of several writers are split into the fields that were written.
 func TestDialect(t *testing.T) {
 	either := dialect{comma: ',', quote: '"'}
-	doubled := dialect{comma: ',', quote: '"', escape: '"'}
-	backslashes := dialect{comma: ',', quote: '"', escape: backslash}
+	doubled := dialect{
+		comma:  ',',
+		quote:  '"',
+		escape: '"',
+	}
+	backslashes := dialect{
+		comma:  ',',
+		quote:  '"',
+		escape: backslash,
+	}
 	bare := dialect{comma: '\t', escape: backslash}
 	for _, c := range []struct {
 		name string
@@ -26,8 +34,12 @@ func TestDialect(t *testing.T) {
 		{"Spark, DuckDB", either, `"say \"hi, you\"",2`, []string{`say "hi, you"`, "2"}},
 		{"Spark: a quote at the end", either, `"6\"",9`, []string{`6"`, "9"}},
 		{"Spark: a backslash before a quote", either, `"a\\\"b",5`, []string{`a\"b`, "5"}},
-		{"Spark: two backslashes", either, `"he said \\\"x\\\", ok",16`,
-			[]string{`he said \"x\", ok`, "16"}},
+		{
+			"Spark: two backslashes",
+			either,
+			`"he said \\\"x\\\", ok",16`,
+			[]string{`he said \"x\", ok`, "16"},
+		},
 		{"a folder", either, `"C:\",3`, []string{`C:\`, "3"}},
 		{"a folder of Spark, not declared", either, `"C:\\,x",4`, []string{`C:\\,x`, "4"}},
 		{"a folder and a text", either, `"C:\","D:\"`, []string{`C:\`, `D:\`}},
@@ -36,34 +48,74 @@ func TestDialect(t *testing.T) {
 		{"blanks before quotes", either, `"A", "X, Y", 30`, []string{"A", "X, Y", " 30"}},
 		{"blanks around quotes", either, ` "A" , "X, Y" ,30`, []string{"A", "X, Y", "30"}},
 		{"a tab before a quote", either, "1,\t\"X, Y\"", []string{"1", "X, Y"}},
-		{"blanks and backslashes", either, `"A", "say \"hi, you\"", 30`,
-			[]string{"A", `say "hi, you"`, " 30"}},
+		{
+			"blanks and backslashes",
+			either,
+			`"A", "say \"hi, you\"", 30`,
+			[]string{"A", `say "hi, you"`, " 30"},
+		},
 		{"inches", either, `6" pipe,2`, []string{`6" pipe`, "2"}},
-		{"inches and quotes", either, `6" pipe,"a, b",2`, []string{`6" pipe`, "a, b", "2"}},
-		{"quotes within quotes", either, `"say "hi" there",2`, []string{`say "hi" there`, "2"}},
+		{
+			"inches and quotes",
+			either,
+			`6" pipe,"a, b",2`,
+			[]string{`6" pipe`, "a, b", "2"},
+		},
+		{
+			"quotes within quotes",
+			either,
+			`"say "hi" there",2`,
+			[]string{`say "hi" there`, "2"},
+		},
 		{"a quote left open", either, `"a,2`, []string{"a,2"}},
 		{"a blank and a quote left open", either, `1, "a,2`, []string{"1", ` "a`, "2"}},
 		{"empty quotes", either, `"",2`, []string{"", "2"}},
 		{"nothing", either, "", []string{""}},
 		{"no null", either, `\N,2`, []string{`\N`, "2"}},
-		{"doubled: a backslash is one", doubled, `"say \"hi, you\"",2`,
-			[]string{`say \"hi, you\",2`}},
+		{
+			"doubled: a backslash is one",
+			doubled,
+			`"say \"hi, you\"",2`,
+			[]string{`say \"hi, you\",2`},
+		},
 		{"doubled: blanks before quotes", doubled, `"A", "X, Y"`, []string{"A", "X, Y"}},
 		{"declared", backslashes, `"say \"hi, you\"",2`, []string{`say "hi, you"`, "2"}},
 		{"declared: a folder", backslashes, `"C:\\,x",4`, []string{`C:\,x`, "4"}},
-		{"declared: other characters", backslashes, `"a\nb\,c",4`, []string{`a\nb\,c`, "4"}},
+		{
+			"declared: other characters",
+			backslashes,
+			`"a\nb\,c",4`,
+			[]string{`a\nb\,c`, "4"},
+		},
 		{"declared: without quotes", backslashes, `C:\,3`, []string{`C:\`, "3"}},
 		{"declared: null", backslashes, `\N,"\N",3`, []string{"", `\N`, "3"}},
 		{"declared: left open", backslashes, `"a\"`, []string{`a"`}},
-		{"declared: quotes within quotes", backslashes, `"say "hi\", you" there",2`,
-			[]string{`say "hi", you" there`, "2"}},
-		{"MySQL", bare, "a\\\tb\t\\N\t\\\\\t\\\"\tx\\ny", []string{"a\tb", "", `\`, `"`, "x\ny"}},
+		{
+			"declared: quotes within quotes",
+			backslashes,
+			`"say "hi\", you" there",2`,
+			[]string{`say "hi", you" there`, "2"},
+		},
+		{
+			"MySQL",
+			bare,
+			"a\\\tb\t\\N\t\\\\\t\\\"\tx\\ny",
+			[]string{"a\tb", "", `\`, `"`, "x\ny"},
+		},
 		{"PostgreSQL", bare, `a\tb` + "\t1", []string{"a\tb", "1"}},
 		{"a backslash at the end", bare, "a\t" + `b\`, []string{"a", `b\`}},
-		{"single quotes", dialect{comma: ';', quote: '\''}, `'it\'s'; 'a;b';"c"`,
-			[]string{"it's", "a;b", `"c"`}},
-		{"tabs are no blanks here", dialect{comma: '\t', quote: '"'}, "\t\"a\tb\"",
-			[]string{"", "a\tb"}},
+		{
+			"single quotes",
+			dialect{comma: ';', quote: '\''},
+			`'it\'s'; 'a;b';"c"`,
+			[]string{"it's", "a;b", `"c"`},
+		},
+		{
+			"tabs are no blanks here",
+			dialect{comma: '\t', quote: '"'},
+			"\t\"a\tb\"",
+			[]string{"", "a\tb"},
+		},
 	} {
 		cut := fieldCutter{d: &c.d}
 		if got := cut.firstFields([]byte(c.line), 100); !slices.Equal(got, c.want) {
@@ -88,13 +140,19 @@ func drawDialect(t *rapid.T) dialect {
 // TestCutterIsTheDefinition checks that the cutter finds the same fields as the reference, all or only the
 // first ones, and counts the rest.
 func TestCutterIsTheDefinition(t *testing.T) {
-	text := rapid.StringOfN(rapid.RuneFrom([]rune("\"\"\"'\\\\,,;\t  ab\nN\x00\u00e9")), 0, 24, -1)
+	text := rapid.StringOfN(
+		rapid.RuneFrom([]rune("\"\"\"'\\\\,,;\t  ab\nN\x00\u00e9")),
+		0,
+		24,
+		-1,
+	)
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawDialect(t)
 		record := text.Draw(t, "record")
 		want := d.splitFields(record)
 		cut := fieldCutter{d: &d}
-		if got := cut.firstFields([]byte(record), len(record)+2); !slices.Equal(got, want) {
+		got := cut.firstFields([]byte(record), len(record)+2)
+		if !slices.Equal(got, want) {
 			t.Fatalf("%+v of %q: %q, want %q", d, record, got, want)
 		}
 		cut.startRecord([]byte(record))
@@ -128,7 +186,11 @@ func TestWrittenDialects(t *testing.T) {
 			escape byte
 			line   string
 		}{{0, doubled}, {'"', doubled}, {backslash, escaped}} {
-			d := dialect{comma: ',', quote: '"', escape: c.escape}
+			d := dialect{
+				comma:  ',',
+				quote:  '"',
+				escape: c.escape,
+			}
 			if got := d.splitFields(c.line); !slices.Equal(got, cells) {
 				t.Fatalf("%s with %q: %q, want %q", c.line, c.escape, got, cells)
 			}
@@ -139,7 +201,10 @@ func TestWrittenDialects(t *testing.T) {
 // TestMultilineDialects checks that records over several lines end in the same places for the readers, for the
 // reference and for their writers.
 func TestMultilineDialects(t *testing.T) {
-	schema := Schema{Columns: []Column{{Name: "a", Kind: Category, Found: true}, {Name: "n"}}}
+	schema := Schema{Columns: []Column{
+		{Name: "a", Kind: Category, Found: true},
+		{Name: "n"},
+	}}
 	text := rapid.StringOfN(rapid.RuneFrom([]rune("\"\"\"'\\\\,,,  a1\n\n\r")), 0, 40, -1)
 	rapid.Check(t, func(t *rapid.T) {
 		format := Format{
@@ -153,7 +218,8 @@ func TestMultilineDialects(t *testing.T) {
 		opts := withQuotes(format)
 		all := waysOf(data, schema, opts)
 		for name, o := range all {
-			if o.err != all["slow"].err || o.stats.Rows != all["slow"].stats.Rows ||
+			if o.err != all["slow"].err ||
+				o.stats.Rows != all["slow"].stats.Rows ||
 				!slices.EqualFunc(o.floats, all["slow"].floats, slices.Equal[[]uint64]) {
 				t.Fatalf("%q, %+v: %s gives %+v, slow %+v", data, format, name, o, all["slow"])
 			}
@@ -164,20 +230,35 @@ func TestMultilineDialects(t *testing.T) {
 		format Format
 		want   []float64
 	}{
-		"Spark": {"a,n\n\"x\ny\",1\n\"say \\\"hi\\\"\nyou\",2\n\"q\\\"\",3\n",
-			Format{Escape: backslash}, []float64{1, 2, 3}},
+		"Spark": {
+			"a,n\n\"x\ny\",1\n\"say \\\"hi\\\"\nyou\",2\n\"q\\\"\",3\n",
+			Format{Escape: backslash},
+			[]float64{1, 2, 3},
+		},
 		"Spark, alone": {"a,n\n\"x\ny\",1\n\"q\\\"\",3\nz,4\n", Format{}, []float64{1, 3, 4}},
-		"MySQL": {"a\tn\nx\\\ny\t1\nz\t2\n",
-			Format{Separator: '\t', NoQuote: true, Escape: backslash}, []float64{1, 2}},
+		"MySQL": {
+			"a\tn\nx\\\ny\t1\nz\t2\n",
+			Format{Separator: '\t', NoQuote: true, Escape: backslash},
+			[]float64{1, 2},
+		},
 		"blanks": {"a, n\n\"x, y\", 1\n\"x\ny\" , 2\n", Format{}, []float64{1, 2}},
 	} {
-		for way, o := range waysOf([]byte(c.data), numericSchema("n"), withQuotes(c.format)) {
+		for way, o := range waysOf(
+			[]byte(c.data),
+			numericSchema("n"),
+			withQuotes(c.format),
+		) {
 			if o.err != "" || len(o.floats[0]) != len(c.want) {
 				t.Errorf("%s, %s: %+v", name, way, o)
 			}
 		}
-		table, _, err := ReadFrom(context.Background(), bytes.NewReader([]byte(c.data)), "stdin",
-			numericSchema("n"), withQuotes(c.format))
+		table, _, err := ReadFrom(
+			context.Background(),
+			bytes.NewReader([]byte(c.data)),
+			"stdin",
+			numericSchema("n"),
+			withQuotes(c.format),
+		)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

@@ -44,19 +44,40 @@ func TestHeaderErrors(t *testing.T) {
 		{"quoted numbers", "\"1\",\"2\"\n", ErrNoHeader, 1, 0},
 		{"no name", "a,,b\n" + marker, ErrEmptyName, 1, 2},
 		{"blank name", "\n\na, ,b\n", ErrEmptyName, 3, 2},
-		{"duplicate", "a,b,\"" + marker + "\",b,c," + marker + "\n", ErrDuplicateColumn, 1, 4},
+		{
+			"duplicate",
+			"a,b,\"" + marker + "\",b,c," + marker + "\n",
+			ErrDuplicateColumn,
+			1,
+			4,
+		},
 		{"duplicate with blanks", "a,x,x \n", ErrDuplicateColumn, 1, 3},
 		{"data for a header", marker + ",17,red\n", ErrNoColumn, 1, 0},
 		{"other case", "A\n" + marker, ErrNoColumn, 1, 0},
 	} {
-		for _, opts := range []ReadOptions{{}, {ForceSlow: true},
-			{Format: Format{MultilineQuotes: true}}} {
-			_, _, err := ReadFrom(context.Background(), strings.NewReader(c.data), "in.csv",
-				numericSchema("a"), opts)
+		for _, opts := range []ReadOptions{
+			{},
+			{ForceSlow: true},
+			{Format: Format{MultilineQuotes: true}},
+		} {
+			_, _, err := ReadFrom(
+				context.Background(),
+				strings.NewReader(c.data),
+				"in.csv",
+				numericSchema("a"),
+				opts,
+			)
 			fe := checkError(t, c.name, err, c.want)
 			if fe.Line != c.line || fe.Column != c.column || fe.Hint == "" {
-				t.Errorf("%s: at %d:%d with hint %q, want %d:%d and a hint", c.name, fe.Line,
-					fe.Column, fe.Hint, c.line, c.column)
+				t.Errorf(
+					"%s: at %d:%d with hint %q, want %d:%d and a hint",
+					c.name,
+					fe.Line,
+					fe.Column,
+					fe.Hint,
+					c.line,
+					c.column,
+				)
 			}
 		}
 		path := filepath.Join(t.TempDir(), "x.csv")
@@ -71,16 +92,28 @@ func TestHeaderErrors(t *testing.T) {
 
 func TestAbsentColumnIsNamed(t *testing.T) {
 	s := numericSchema("a", "price")
-	_, _, err := ReadFrom(context.Background(), strings.NewReader("a,b\n1,2\n"), "stdin", s,
-		ReadOptions{})
-	if fe := checkError(t, "column", err, ErrNoColumn); !strings.Contains(fe.Msg, `"price"`) {
+	_, _, err := ReadFrom(
+		context.Background(),
+		strings.NewReader("a,b\n1,2\n"),
+		"stdin",
+		s,
+		ReadOptions{},
+	)
+	fe := checkError(t, "column", err, ErrNoColumn)
+	if !strings.Contains(fe.Msg, `"price"`) {
 		t.Errorf("%v does not name the column", err)
 	}
 	s = numericSchema("a")
 	s.Unit = "person"
-	_, _, err = ReadFrom(context.Background(), strings.NewReader("a,b\n1,2\n"), "stdin", s,
-		ReadOptions{})
-	if fe := checkError(t, "unit", err, ErrNoColumn); !strings.Contains(fe.Msg, `"person"`) {
+	_, _, err = ReadFrom(
+		context.Background(),
+		strings.NewReader("a,b\n1,2\n"),
+		"stdin",
+		s,
+		ReadOptions{},
+	)
+	fe = checkError(t, "unit", err, ErrNoColumn)
+	if !strings.Contains(fe.Msg, `"person"`) {
 		t.Errorf("%v does not name the unit", err)
 	}
 }
@@ -139,15 +172,27 @@ func TestDamagedGzip(t *testing.T) {
 	checksum := bytes.Clone(whole)
 	checksum[len(checksum)-8] ^= 1
 	for name, data := range map[string][]byte{
-		"half": whole[:len(whole)/2], "no footer": whole[:len(whole)-8],
+		"half":           whole[:len(whole)/2],
+		"no footer":      whole[:len(whole)-8],
 		"one byte short": whole[:len(whole)-1],
-		"only a header":  whole[:10], "flipped": flipped, "checksum": checksum,
-		"garbage after": append(bytes.Clone(whole), "garbage garbage"...),
+		"only a header":  whole[:10],
+		"flipped":        flipped,
+		"checksum":       checksum,
+		"garbage after":  append(bytes.Clone(whole), "garbage garbage"...),
 	} {
 		writeFile(t, path, data)
-		for _, opts := range []ReadOptions{{}, {ForceSlow: true},
-			{Format: Format{MultilineQuotes: true}}, {chunk: 50}} {
-			table, stats, err := Read(context.Background(), path, numericSchema("x0"), opts)
+		for _, opts := range []ReadOptions{
+			{},
+			{ForceSlow: true},
+			{Format: Format{MultilineQuotes: true}},
+			{chunk: 50},
+		} {
+			table, stats, err := Read(
+				context.Background(),
+				path,
+				numericSchema("x0"),
+				opts,
+			)
 			checkError(t, name, err, ErrCorrupt)
 			if table != nil || stats != nil {
 				t.Errorf("%s: a table beside an error", name)
@@ -173,21 +218,34 @@ func (s *rewritten) ReadAt(p []byte, off int64) (int, error) {
 func TestFileThatChanges(t *testing.T) {
 	data := []byte("a\n" + strings.Repeat("123\n", 500))
 	for after := 1; after <= 3; after++ { // number of reads that still see the old content
-		rd, err := newReader("x.csv", fileKind{comma: ','}, numericSchema("a"),
-			ReadOptions{Workers: 1, chunk: 1000})
+		rd, err := newReader(
+			"x.csv",
+			fileKind{comma: ','},
+			numericSchema("a"),
+			ReadOptions{Workers: 1, chunk: 1000},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		at := &rewritten{Reader: bytes.NewReader(data), after: after}
-		_, _, err = rd.readCSV(context.Background(), bytes.NewReader(data), at, int64(len(data)))
+		_, _, err = rd.readCSV(
+			context.Background(),
+			bytes.NewReader(data),
+			at,
+			int64(len(data)),
+		)
 		checkError(t, "changed", err, ErrUnreadable)
 	}
 	rd, err := newReader("x.csv", fileKind{comma: ','}, numericSchema("a"), ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = rd.readCSV(context.Background(), bytes.NewReader(data), bytes.NewReader(data[:100]),
-		int64(len(data)))
+	_, _, err = rd.readCSV(
+		context.Background(),
+		bytes.NewReader(data),
+		bytes.NewReader(data[:100]),
+		int64(len(data)),
+	)
 	checkError(t, "shorter", err, ErrUnreadable)
 }
 
@@ -195,7 +253,8 @@ func TestFileThatChanges(t *testing.T) {
 // remedy, before any row is read.
 func TestUnusableHeaders(t *testing.T) {
 	for name, text := range map[string]string{
-		"windows-1252": "gr\xf6\xdfe,b,y\n1,2,3\n", "carriage returns": "a,b,y\r1,2,3\r4,5,6\r",
+		"windows-1252":     "gr\xf6\xdfe,b,y\n1,2,3\n",
+		"carriage returns": "a,b,y\r1,2,3\r4,5,6\r",
 	} {
 		path := filepath.Join(t.TempDir(), "t.csv")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -203,7 +262,8 @@ func TestUnusableHeaders(t *testing.T) {
 		}
 		_, err := Header(path, ReadOptions{})
 		var file *FileError
-		if !errors.Is(err, ErrFormat) || !errors.As(err, &file) ||
+		if !errors.Is(err, ErrFormat) ||
+			!errors.As(err, &file) ||
 			strings.ContainsAny(file.Msg, "23456") {
 			t.Errorf("%s: %v", name, err)
 		}

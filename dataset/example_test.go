@@ -15,7 +15,14 @@ import (
 // A file is read under a declared schema; the content of a row never causes an error.
 func Example() {
 	schema := dataset.Schema{Columns: []dataset.Column{
-		{Name: "age", Ranged: true, Lower: 0, Upper: 120, HasMissing: true, Missing: 40},
+		{
+			Name:       "age",
+			Ranged:     true,
+			Lower:      0,
+			Upper:      120,
+			HasMissing: true,
+			Missing:    40,
+		},
 		{Name: "colour", Kind: dataset.Category, Categories: []string{"red", "blue"}},
 		{Name: "price"},
 	}}
@@ -23,8 +30,13 @@ func Example() {
 		"1,31,red,9.5\n" +
 		"2,unknown,blue,8\n" +
 		"3,NA,green\n"
-	table, stats, err := dataset.ReadFrom(context.Background(), strings.NewReader(rows), "stdin",
-		schema, dataset.ReadOptions{})
+	table, stats, err := dataset.ReadFrom(
+		context.Background(),
+		strings.NewReader(rows),
+		"stdin",
+		schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -48,7 +60,8 @@ func ExampleRead() {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "houses.csv")
-	if err := os.WriteFile(path, []byte("rooms,price\n3,100\n5,180\n"), 0o600); err != nil {
+	err = os.WriteFile(path, []byte("rooms,price\n3,100\n5,180\n"), 0o600)
+	if err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -76,10 +89,14 @@ func ExampleNewTable() {
 		{Name: "x"},
 		{Name: "colour", Kind: dataset.Category, Categories: []string{"red", "blue"}},
 	}}
-	table, err := dataset.NewTable(schema, []dataset.ColumnData{
-		{Floats: []float64{1.5, 2.5}},
-		{Codes: []int32{1, 9}},
-	}, nil)
+	table, err := dataset.NewTable(
+		schema,
+		[]dataset.ColumnData{
+			{Floats: []float64{1.5, 2.5}},
+			{Codes: []int32{1, 9}},
+		},
+		nil,
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -90,7 +107,11 @@ func ExampleNewTable() {
 
 func ExampleForEach() {
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"}}}
-	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: []float64{1, 2, 3}}}, nil)
+	table, err := dataset.NewTable(
+		schema,
+		[]dataset.ColumnData{{Floats: []float64{1, 2, 3}}},
+		nil,
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -108,8 +129,11 @@ func ExampleForEach() {
 // The caller provides the coins of the split: here, whether the identity is even.
 func ExampleView_Split() {
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"}}}
-	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: []float64{10, 11, 12}}},
-		nil)
+	table, err := dataset.NewTable(
+		schema,
+		[]dataset.ColumnData{{Floats: []float64{10, 11, 12}}},
+		nil,
+	)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -34,11 +34,22 @@ func jsonWays(data []byte, schema Schema, common ReadOptions) map[string]outcome
 				name = "slow"
 			}
 			out[name] = outcomeOf(
-				rd.readCSV(ctx, bytes.NewReader(data), bytes.NewReader(data), int64(len(data))))
+				rd.readCSV(
+					ctx,
+					bytes.NewReader(data),
+					bytes.NewReader(data),
+					int64(len(data)),
+				))
 			var g gathered
-			err = streamCSV(ctx, rd, func(context.Context) io.Reader {
-				return bytes.NewReader(data)
-			}, 0, g.newConsumer(schema))
+			err = streamCSV(
+				ctx,
+				rd,
+				func(context.Context) io.Reader {
+					return bytes.NewReader(data)
+				},
+				0,
+				g.newConsumer(schema),
+			)
 			out["batches, "+name] = g.outcomeAfter(err)
 		}
 	}
@@ -56,12 +67,14 @@ not an object
 {"c":"two\nlines","a":"NA"}` + "\n[1,2]\n"
 	schema := Schema{
 		Unit: "u",
-		Columns: []Column{{Name: "a"},
+		Columns: []Column{
+			{Name: "a"},
 			{
 				Name:       "c",
 				Kind:       Category,
 				Categories: []string{"x", `a "b", c`, "true", "two lines"},
-			}},
+			},
+		},
 	}
 	opts := ReadOptions{Names: []string{"a", "rest", "c", "u"}}
 	all := jsonWays([]byte(data), schema, opts)
@@ -70,8 +83,13 @@ not an object
 			t.Errorf("%s gives %+v, slow %+v", name, o, all["slow"])
 		}
 	}
-	table, stats, err := ReadFrom(context.Background(), strings.NewReader(data), "x.jsonl", schema,
-		opts)
+	table, stats, err := ReadFrom(
+		context.Background(),
+		strings.NewReader(data),
+		"x.jsonl",
+		schema,
+		opts,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,18 +97,22 @@ not an object
 		t.Errorf("codes %v, want %v", table.Codes(1), want)
 	}
 	nan := Column{}
-	equalFloats(t, "a", table.Float(0),
+	equalFloats(
+		t,
+		"a",
+		table.Float(0),
 		[]float64{1.5, 45, nan.missingValue(), 2, nan.missingValue(), nan.missingValue(),
-			nan.missingValue()})
+			nan.missingValue()},
+	)
 	if stats.NoUnit != 5 {
 		t.Errorf("%d records of nobody", stats.NoUnit)
 	}
-	if _, err := fileHeading(writeTemp(t, "x.jsonl", data), ReadOptions{}); !errors.Is(err,
-		ErrNoHeader) || !strings.Contains(err.Error(), "--header") {
+	_, err = fileHeading(writeTemp(t, "x.jsonl", data), ReadOptions{})
+	if !errors.Is(err, ErrNoHeader) || !strings.Contains(err.Error(), "--header") {
 		t.Errorf("%v", err)
 	}
-	if names, err := Header(writeTemp(t, "x.ndjson", data), opts); err != nil ||
-		!slices.Equal(names, opts.Names) {
+	names, err := Header(writeTemp(t, "x.ndjson", data), opts)
+	if err != nil || !slices.Equal(names, opts.Names) {
 		t.Errorf("%v, %v", names, err)
 	}
 }
@@ -102,12 +124,17 @@ func FuzzJSONLines(f *testing.F) {
 		"{\"c\":\"\\ud800\"}", "null\n\"\n"} {
 		f.Add([]byte(s))
 	}
-	schema := Schema{Columns: []Column{{Name: "a"},
-		{Name: "c", Kind: Category, Categories: []string{"x"}}}}
+	schema := Schema{Columns: []Column{
+		{Name: "a"},
+		{Name: "c", Kind: Category, Categories: []string{"x"}},
+	}}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		all := jsonWays(data, schema, ReadOptions{Names: []string{"a", "c"}})
 		want := 0
-		for line := range bytes.SplitSeq(bytes.TrimPrefix(data, []byte("\uFEFF")), []byte{'\n'}) {
+		for line := range bytes.SplitSeq(
+			bytes.TrimPrefix(data, []byte("\uFEFF")),
+			[]byte{'\n'},
+		) {
 			if len(bytes.TrimSpace(line)) > 0 {
 				want++
 			}
@@ -138,7 +165,8 @@ func writeTemp(t *testing.T, name, content string) string {
 func TestSeveralFiles(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, content string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+		err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -159,40 +187,57 @@ func TestSeveralFiles(t *testing.T) {
 	}
 	nan := Column{}
 	equalFloats(t, "a", table.Float(0), []float64{1, nan.missingValue(), 4, 5})
-	if table.ID(1) != table.ID(2) || table.ID(0) == table.ID(1) || stats.Rows != 4 ||
-		stats.NoUnit != 1 || stats.Columns[0].Unparseable != 1 {
+	if table.ID(1) != table.ID(2) ||
+		table.ID(0) == table.ID(1) ||
+		stats.Rows != 4 ||
+		stats.NoUnit != 1 ||
+		stats.Columns[0].Unparseable != 1 {
 		t.Errorf("%+v", stats)
 	}
-	if names, err := Header(pattern, ReadOptions{}); err != nil ||
-		!slices.Equal(names, []string{"a", "u"}) {
+	names, err := Header(pattern, ReadOptions{})
+	if err != nil || !slices.Equal(names, []string{"a", "u"}) {
 		t.Errorf("%v, %v", names, err)
 	}
-	found, _, err := Read(ctx, pattern,
-		Schema{Columns: []Column{{Name: "u", Kind: Category, Found: true}}}, ReadOptions{})
+	found, _, err := Read(
+		ctx,
+		pattern,
+		Schema{Columns: []Column{{Name: "u", Kind: Category, Found: true}}},
+		ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if words, counts := found.All().CountWords(0); len(words) != 2 ||
-		counts[slices.Index(words, "q")] != 2 || counts[slices.Index(words, "p")] != 1 {
+	words, counts := found.All().CountWords(0)
+	if len(words) != 2 ||
+		counts[slices.Index(words, "q")] != 2 ||
+		counts[slices.Index(words, "p")] != 1 {
 		t.Errorf("words %v, counts %v", words, counts)
 	}
 	put("t-4.csv", "u,a\n1,2\n")
-	for _, err := range []error{errorOfTwo(Header(pattern, ReadOptions{})),
-		errorOfThree(Read(ctx, pattern, schema, ReadOptions{}))} {
+	for _, err := range []error{
+		errorOfTwo(Header(pattern, ReadOptions{})),
+		errorOfThree(Read(ctx, pattern, schema, ReadOptions{})),
+	} {
 		if !errors.Is(err, ErrNoColumn) ||
 			!strings.Contains(err.Error(), "t-4.csv:1: the header differs from that of") {
 			t.Errorf("%v", err)
 		}
 	}
 	for _, missing := range []string{"none-*.csv", "t-[.csv"} {
-		if _, _, err := Read(ctx, filepath.Join(dir, missing), schema, ReadOptions{}); !errors.Is(
+		_, _, err := Read(ctx, filepath.Join(dir, missing), schema, ReadOptions{})
+		if !errors.Is(
 			err, ErrUnreadable) {
 			t.Errorf("%s: %v", missing, err)
 		}
 	}
 	put("[1].csv", "a,u\n9,z\n")
-	if table, _, err := Read(ctx, filepath.Join(dir, "[1].csv"), schema,
-		ReadOptions{}); err != nil || table.Len() != 1 {
+	table, _, err = Read(
+		ctx,
+		filepath.Join(dir, "[1].csv"),
+		schema,
+		ReadOptions{},
+	)
+	if err != nil || table.Len() != 1 {
 		t.Errorf("a file that is called like a pattern: %v", err)
 	}
 }
@@ -222,8 +267,12 @@ func TestHeadingFrom(t *testing.T) {
 // line is a record.
 func TestNoHeader(t *testing.T) {
 	for _, content := range []string{"1,2\n3,4\n", "\uFEFF1,2\n3,4\n", "\n1,2\n\n3,4"} {
-		table, _, err := Read(context.Background(), writeTemp(t, "x.csv", content),
-			numericSchema("b", "a"), ReadOptions{Names: []string{"a", "b"}})
+		table, _, err := Read(
+			context.Background(),
+			writeTemp(t, "x.csv", content),
+			numericSchema("b", "a"),
+			ReadOptions{Names: []string{"a", "b"}},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,8 +28,12 @@ func TestFirstRecordCausesNoError(t *testing.T) {
 	}
 	for name, rest := range records {
 		for _, first := range hostile {
-			tab, _, err := Read(context.Background(), writeTemp(t, name, first+"\n"+rest),
-				numericSchema("a", "b"), ReadOptions{Names: []string{"a", "b"}})
+			tab, _, err := Read(
+				context.Background(),
+				writeTemp(t, name, first+"\n"+rest),
+				numericSchema("a", "b"),
+				ReadOptions{Names: []string{"a", "b"}},
+			)
 			if err != nil {
 				t.Errorf("%s, first record %q: %v", name, first, err)
 				continue

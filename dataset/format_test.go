@@ -19,8 +19,11 @@ import (
 
 // TestDialectsReadOneTable reads one table in many dialects.
 func TestDialectsReadOneTable(t *testing.T) {
-	schema := Schema{Columns: []Column{{Name: "größe"},
-		{Name: "ort", Kind: Category, Categories: []string{"Köln", "a,b", "x;y"}}, {Name: "n"}}}
+	schema := Schema{Columns: []Column{
+		{Name: "größe"},
+		{Name: "ort", Kind: Category, Categories: []string{"Köln", "a,b", "x;y"}},
+		{Name: "n"},
+	}}
 	want := [][]float64{{1.5, -1234.25, math.NaN()}, {0, 1, 2}, {7, 1, 0}}
 	plain := "größe,ort,n\n1.5,Köln,7\n-1234.25,\"a,b\",True\n-999,x;y,<0\n"
 	german := "größe;ort;n\n1,5;Köln;7\n-1.234,25;a,b;wahr\n-999;\"x;y\";0 %\n"
@@ -43,18 +46,29 @@ func TestDialectsReadOneTable(t *testing.T) {
 		}
 		return string(out)
 	}
-	comma := Format{Separator: ';', Decimal: ',', Thousands: '.', Missing: []float64{-999}}
+	comma := Format{
+		Separator: ';',
+		Decimal:   ',',
+		Thousands: '.',
+		Missing:   []float64{-999},
+	}
 	for name, c := range map[string]struct {
 		data   string
 		format Format
 	}{
 		"plain": {plain, Format{Missing: []float64{-999}}},
-		"title before": {"Report\n\n\"of, 2024\n" + plain,
-			Format{Skip: 3, Missing: []float64{-999}}},
-		"single quotes": {strings.ReplaceAll(plain, `"`, `'`),
-			Format{Quote: '\'', Missing: []float64{-999}}},
-		"no quotes": {strings.ReplaceAll(strings.ReplaceAll(plain, ",", "|"), `"a|b"`, "a,b"),
-			Format{Separator: '|', NoQuote: true, Missing: []float64{-999}}},
+		"title before": {
+			"Report\n\n\"of, 2024\n" + plain,
+			Format{Skip: 3, Missing: []float64{-999}},
+		},
+		"single quotes": {
+			strings.ReplaceAll(plain, `"`, `'`),
+			Format{Quote: '\'', Missing: []float64{-999}},
+		},
+		"no quotes": {
+			strings.ReplaceAll(strings.ReplaceAll(plain, ",", "|"), `"a|b"`, "a,b"),
+			Format{Separator: '|', NoQuote: true, Missing: []float64{-999}},
+		},
 		"german":         {german, comma},
 		"windows-1252":   {latin, comma.withEncoding("windows-1252")},
 		"utf-16":         {wide(german, false, true), comma.withEncoding("UTF-16")},
@@ -62,7 +76,11 @@ func TestDialectsReadOneTable(t *testing.T) {
 		"utf-16le":       {wide(german, false, false), comma.withEncoding("utf16le")},
 		"utf-16be, mark": {wide(german, true, true), comma.withEncoding("utf-16be")},
 	} {
-		for ways, o := range waysOf([]byte(c.data), schema, ReadOptions{Format: c.format}) {
+		for ways, o := range waysOf(
+			[]byte(c.data),
+			schema,
+			ReadOptions{Format: c.format},
+		) {
 			if o.err != "" {
 				t.Errorf("%s, %s: %s", name, ways, o.err)
 				continue
@@ -95,15 +113,25 @@ func (f Format) withEncoding(encoding string) Format {
 
 func TestFormatFaults(t *testing.T) {
 	for name, f := range map[string]Format{
-		"separator": {Separator: 'a'}, "decimal": {Decimal: ';'}, "thousands": {Thousands: ';'},
-		"both": {Thousands: '.'}, "both commas": {Thousands: ',', Decimal: ','},
-		"quote": {Quote: '`'}, "two quotes": {Quote: '"', NoQuote: true},
-		"encoding": {Encoding: "iso-2022-jp"}, "skip": {Skip: -1},
-		"missing": {Missing: []float64{math.Inf(1)}},
+		"separator":   {Separator: 'a'},
+		"decimal":     {Decimal: ';'},
+		"thousands":   {Thousands: ';'},
+		"both":        {Thousands: '.'},
+		"both commas": {Thousands: ',', Decimal: ','},
+		"quote":       {Quote: '`'},
+		"two quotes":  {Quote: '"', NoQuote: true},
+		"encoding":    {Encoding: "iso-2022-jp"},
+		"skip":        {Skip: -1},
+		"missing":     {Missing: []float64{math.Inf(1)}},
 	} {
-		if _, _, err := ReadFrom(context.Background(), strings.NewReader("a\n1\n"), "stdin",
-			Schema{Columns: []Column{{Name: "a"}}}, ReadOptions{Format: f}); !errors.Is(err,
-			ErrSchema) {
+		_, _, err := ReadFrom(
+			context.Background(),
+			strings.NewReader("a\n1\n"),
+			"stdin",
+			Schema{Columns: []Column{{Name: "a"}}},
+			ReadOptions{Format: f},
+		)
+		if !errors.Is(err, ErrSchema) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -122,8 +150,13 @@ func TestFormatFaults(t *testing.T) {
 
 // TestSkippedTooMuch checks that a file that ends before its header is reported to have no header.
 func TestSkippedTooMuch(t *testing.T) {
-	_, _, err := ReadFrom(context.Background(), strings.NewReader("a\n1\n"), "stdin", Schema{},
-		ReadOptions{Format: Format{Skip: 5}})
+	_, _, err := ReadFrom(
+		context.Background(),
+		strings.NewReader("a\n1\n"),
+		"stdin",
+		Schema{},
+		ReadOptions{Format: Format{Skip: 5}},
+	)
 	if !errors.Is(err, ErrNoHeader) {
 		t.Error(err)
 	}
@@ -131,14 +164,21 @@ func TestSkippedTooMuch(t *testing.T) {
 
 // fuzzFormats are the formats of FuzzFormats.
 var fuzzFormats = []Format{
-	{Separator: ';', Decimal: ',', Thousands: '.'}, {Separator: '|', Quote: '\''},
-	{Separator: '\t', NoQuote: true, Strict: true}, {Skip: 1, Missing: []float64{-9, 0}},
+	{Separator: ';', Decimal: ',', Thousands: '.'},
+	{Separator: '|', Quote: '\''},
+	{Separator: '\t', NoQuote: true, Strict: true},
+	{Skip: 1, Missing: []float64{-9, 0}},
 	{Separator: ';', Decimal: ',', Missing: []float64{1.5}, Encoding: "windows-1252"},
-	{Encoding: "utf-16"}, {Thousands: ' ', Quote: '\'', Strict: true},
+	{Encoding: "utf-16"},
+	{Thousands: ' ', Quote: '\'', Strict: true},
 	{Decimal: ',', Skip: 2, Encoding: "utf-16be"},
-	{Escape: backslash}, {Separator: '\t', NoQuote: true, Escape: backslash},
-	{Escape: '"', Quote: '\''}, {Separator: ';', Quote: '\'', Escape: backslash},
-	{Escape: '"'}, {Separator: '|'}, {NoQuote: true},
+	{Escape: backslash},
+	{Separator: '\t', NoQuote: true, Escape: backslash},
+	{Escape: '"', Quote: '\''},
+	{Separator: ';', Quote: '\'', Escape: backslash},
+	{Escape: '"'},
+	{Separator: '|'},
+	{NoQuote: true},
 	{Separator: ';', Escape: backslash, Encoding: "windows-1252"},
 }
 
@@ -157,12 +197,22 @@ func FuzzFormats(f *testing.F) {
 			f.Add([]byte(s), kind)
 		}
 	}
-	schema := Schema{Unit: "u",
-		Columns: []Column{{Name: "a"},
+	schema := Schema{
+		Unit: "u",
+		Columns: []Column{
+			{Name: "a"},
 			{Name: "c", Kind: Category, Categories: []string{"x", "NA", "y z"}},
 			{Name: "n", HasMissing: true, Missing: -1},
 			{Name: "month", Part: cell.MonthPart, Source: "rest", Date: AutoDate},
-			{Name: "days", Part: cell.DayPart, Source: "rest", Date: AutoDate, HasMissing: true}}}
+			{
+				Name:       "days",
+				Part:       cell.DayPart,
+				Source:     "rest",
+				Date:       AutoDate,
+				HasMissing: true,
+			},
+		},
+	}
 	f.Fuzz(func(t *testing.T, data []byte, kind byte) {
 		format := fuzzFormats[kind&7+kind>>2&8]
 		header := "skip\nskip\n"[:5*format.Skip]
@@ -194,8 +244,11 @@ func FuzzFormats(f *testing.F) {
 // BenchmarkReadFormats reads the same 20,000 × 20 numbers in several dialects.
 func BenchmarkReadFormats(b *testing.B) {
 	data := floatCSV(20_000, 20)
-	european := bytes.ReplaceAll(bytes.ReplaceAll(data, []byte(","), []byte(";")), []byte("."),
-		[]byte(","))
+	european := bytes.ReplaceAll(
+		bytes.ReplaceAll(data, []byte(","), []byte(";")),
+		[]byte("."),
+		[]byte(","),
+	)
 	var names []string
 	for j := range 20 {
 		names = append(names, "x"+strconv.Itoa(j))
@@ -205,7 +258,8 @@ func BenchmarkReadFormats(b *testing.B) {
 		data   []byte
 		format Format
 	}{
-		{"plain", data, Format{}}, {"strict", data, Format{Strict: true}},
+		{"plain", data, Format{}},
+		{"strict", data, Format{Strict: true}},
 		{"missing", data, Format{Missing: []float64{-999}}},
 		{"decimal-comma", european, Format{Separator: ';', Decimal: ','}},
 		{"windows-1252", data, Format{Encoding: "windows-1252"}},
@@ -213,9 +267,14 @@ func BenchmarkReadFormats(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.SetBytes(int64(len(c.data)))
 			for b.Loop() {
-				if _, _, err := ReadFrom(context.Background(), bytes.NewReader(c.data), "x.csv",
+				_, _, err := ReadFrom(
+					context.Background(),
+					bytes.NewReader(c.data),
+					"x.csv",
 					numericSchema(names...),
-					ReadOptions{Format: c.format, Workers: 1}); err != nil {
+					ReadOptions{Format: c.format, Workers: 1},
+				)
+				if err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -27,11 +27,21 @@ func (m meanwhile) Err() error {
 func TestFileChanges(t *testing.T) {
 	lines := "x,y\n" + strings.Repeat("1,2\n", 50)
 	objects := strings.Repeat("{\"x\":1}\n", 50)
-	arrow, err := os.ReadFile(filepath.Join("..", "testdata", "dialects", "pyarrow.feather"))
+	arrow, err := os.ReadFile(filepath.Join(
+		"..",
+		"testdata",
+		"dialects",
+		"pyarrow.feather",
+	))
 	if err != nil {
 		t.Fatal(err)
 	}
-	parquet, err := os.ReadFile(filepath.Join("..", "testdata", "dialects", "pyarrow.parquet"))
+	parquet, err := os.ReadFile(filepath.Join(
+		"..",
+		"testdata",
+		"dialects",
+		"pyarrow.parquet",
+	))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,10 +51,14 @@ func TestFileChanges(t *testing.T) {
 		column string
 		opts   ReadOptions
 	}{
-		"t.csv":     {[]byte(lines), "x", ReadOptions{chunk: 16}},
-		"t.tsv":     {[]byte(lines), "x", ReadOptions{ForceSlow: true}},
-		"t.csv.gz":  {gzipBytes([]byte(lines)), "x", ReadOptions{}},
-		"t.CSV":     {[]byte(lines), "x", ReadOptions{Format: Format{MultilineQuotes: true}}},
+		"t.csv":    {[]byte(lines), "x", ReadOptions{chunk: 16}},
+		"t.tsv":    {[]byte(lines), "x", ReadOptions{ForceSlow: true}},
+		"t.csv.gz": {gzipBytes([]byte(lines)), "x", ReadOptions{}},
+		"t.CSV": {
+			[]byte(lines),
+			"x",
+			ReadOptions{Format: Format{MultilineQuotes: true}},
+		},
 		"t.jsonl":   {[]byte(objects), "x", ReadOptions{Names: []string{"x"}}},
 		"t.parquet": {parquet, "preis", ReadOptions{}},
 		"t.feather": {arrow, "preis", ReadOptions{}},
@@ -76,14 +90,20 @@ func TestFileChanges(t *testing.T) {
 					t.Errorf("%s, %s: %v", name, how, err)
 				}
 				var known *FileError
-				foreign := way == "a record" && !strings.HasSuffix(name, ".gz") &&
+				foreign := way == "a record" &&
+					!strings.HasSuffix(name, ".gz") &&
 					!errors.Is(err, ErrUnreadable) // gzip reports it as damage
 				if way != "nothing" && (!errors.As(err, &known) || foreign) {
 					t.Errorf("%s, %s, %s: %v", name, how, way, err)
 				}
 			}
 			path, do := write()
-			_, _, err := Read(meanwhile{t.Context(), &sync.Once{}, do}, path, schema, c.opts)
+			_, _, err := Read(
+				meanwhile{t.Context(), &sync.Once{}, do},
+				path,
+				schema,
+				c.opts,
+			)
 			check("table", err)
 			path, do = write()
 			err = Stream(t.Context(), path, schema, c.opts, Consumer[int]{

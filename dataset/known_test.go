@@ -28,16 +28,24 @@ func TestKnown(t *testing.T) {
 		ids := make([]uint64, n)
 		var want []uint64
 		for i := range n {
-			number[i], class[i], ids[i] = float64(i), int32(i%2), uint64(7*i)
+			number[i] = float64(i)
+			class[i] = int32(i % 2)
+			ids[i] = uint64(7 * i)
 			if missing(i) {
-				number[i], class[i] = nan, 2
+				number[i] = nan
+				class[i] = 2
 			} else {
 				want = append(want, ids[i])
 			}
 		}
-		tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{
-			{Name: "x"}, {Name: "c", Kind: dataset.Category, Categories: []string{"a", "b"}},
-		}}, []dataset.ColumnData{{Floats: number}, {Codes: class}}, ids)
+		tab, err := dataset.NewTable(
+			dataset.Schema{Columns: []dataset.Column{
+				{Name: "x"},
+				{Name: "c", Kind: dataset.Category, Categories: []string{"a", "b"}},
+			}},
+			[]dataset.ColumnData{{Floats: number}, {Codes: class}},
+			ids,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +60,13 @@ func TestKnown(t *testing.T) {
 					ids = append(ids, got.ID(k))
 				}
 				if !slices.Equal(ids, want) {
-					t.Errorf("%s, column %d: %d records, want %d", name, j, len(ids), len(want))
+					t.Errorf(
+						"%s, column %d: %d records, want %d",
+						name,
+						j,
+						len(ids),
+						len(want),
+					)
 				}
 			}
 		}
@@ -63,7 +77,8 @@ func TestKnown(t *testing.T) {
 				kept++
 			}
 		}
-		if got, err := some.Known(context.Background(), 0); err != nil || got.Len() != kept {
+		got, err := some.Known(context.Background(), 0)
+		if err != nil || got.Len() != kept {
 			t.Errorf("%s: %d of four records, want %d, %v", name, got.Len(), kept, err)
 		}
 	}
@@ -80,7 +95,9 @@ func TestKnownDeclared(t *testing.T) {
 				HasMissing: declared,
 				Missing:    4,
 			}}},
-			[]dataset.ColumnData{{Floats: cells}}, nil)
+			[]dataset.ColumnData{{Floats: cells}},
+			nil,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,11 +105,12 @@ func TestKnownDeclared(t *testing.T) {
 		if declared {
 			want = 3
 		}
-		if got, err := tab.All().Known(context.Background(), 0); err != nil || got.Len() != want {
+		got, err := tab.All().Known(context.Background(), 0)
+		if err != nil || got.Len() != want {
 			t.Errorf("declared %v: %d records, want %d, %v", declared, got.Len(), want, err)
 		}
-		if got, err := tab.Select(nil).Known(context.Background(), 0); err != nil ||
-			got.Len() != 0 {
+		got, err = tab.Select(nil).Known(context.Background(), 0)
+		if err != nil || got.Len() != 0 {
 			t.Errorf("no records: %d, %v", got.Len(), err)
 		}
 	}
@@ -100,8 +118,11 @@ func TestKnownDeclared(t *testing.T) {
 
 // TestKnownCancelled checks that a cancelled context returns its own error.
 func TestKnownCancelled(t *testing.T) {
-	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "x"}}},
-		[]dataset.ColumnData{{Floats: []float64{1}}}, nil)
+	tab, err := dataset.NewTable(
+		dataset.Schema{Columns: []dataset.Column{{Name: "x"}}},
+		[]dataset.ColumnData{{Floats: []float64{1}}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,17 +23,41 @@ func TestLongLines(t *testing.T) {
 	}{
 		{"first", "a,b\n" + long + "\n5,6\n", false, []float64{1, 5}, []float64{23333333, 6}},
 		{"last", "a,b\n5,6\n" + long, false, []float64{5, 1}, []float64{6, 23333333}},
-		{"all", "a,b\n" + strings.Repeat(long+"\n", 3), false, []float64{1, 1, 1},
-			[]float64{23333333, 23333333, 23333333}},
-		{"quoted", "a,b\n\"1\",\"" + long + "\"\n5,6\n", false, []float64{1, 5},
-			[]float64{math.NaN(), 6}},
-		{"exact", "a,b\n1,20000000\n12345,7890\r\n", false, []float64{1, 12345},
-			[]float64{20000000, 7890}},
-		{"an open quote", "a,b\n1,\"2\n3\n4\n5\n6\n7\n8,9\n10,11\n12,13\n", true,
+		{
+			"all",
+			"a,b\n" + strings.Repeat(long+"\n", 3),
+			false,
+			[]float64{1, 1, 1},
+			[]float64{23333333, 23333333, 23333333},
+		},
+		{
+			"quoted",
+			"a,b\n\"1\",\"" + long + "\"\n5,6\n",
+			false,
+			[]float64{1, 5},
+			[]float64{math.NaN(), 6},
+		},
+		{
+			"exact",
+			"a,b\n1,20000000\n12345,7890\r\n",
+			false,
+			[]float64{1, 12345},
+			[]float64{20000000, 7890},
+		},
+		{
+			"an open quote",
+			"a,b\n1,\"2\n3\n4\n5\n6\n7\n8,9\n10,11\n12,13\n",
+			true,
 			[]float64{1, 6, 7, 8, 10, 12},
-			[]float64{math.NaN(), math.NaN(), math.NaN(), 9, 11, 13}},
-		{"empty lines", "a,b\n" + strings.Repeat("\n", 50) + "1,2\n", true, []float64{1},
-			[]float64{2}},
+			[]float64{math.NaN(), math.NaN(), math.NaN(), 9, 11, 13},
+		},
+		{
+			"empty lines",
+			"a,b\n" + strings.Repeat("\n", 50) + "1,2\n",
+			true,
+			[]float64{1},
+			[]float64{2},
+		},
 	} {
 		all := waysCut([]byte(c.data), numericSchema("a", "b"), c.multiline, 10)
 		for name, o := range all {
@@ -42,7 +66,8 @@ func TestLongLines(t *testing.T) {
 				codes:  [][]int32{nil, nil},
 				stats:  o.stats,
 			}
-			if o.err != "" || !slices.EqualFunc(o.floats, want.floats, slices.Equal) ||
+			if o.err != "" ||
+				!slices.EqualFunc(o.floats, want.floats, slices.Equal) ||
 				o.stats.Rows != len(c.a) {
 				t.Errorf("%s, %s: %+v", c.name, name, o)
 			}
@@ -62,7 +87,12 @@ func TestLongHeaderIsRefused(t *testing.T) {
 	for _, data := range []string{"aaaa,bbbbbb\n1,2\n", "aaaa,bbbbb\n1,2\n", "\naaaa,bbbb\r\n1,2\n",
 		"aaaa,bbbbb"} {
 		for _, multiline := range []bool{false, true} {
-			for name, o := range waysCut([]byte(data), numericSchema("aaaa"), multiline, 10) {
+			for name, o := range waysCut(
+				[]byte(data),
+				numericSchema("aaaa"),
+				multiline,
+				10,
+			) {
 				if !strings.Contains(o.err, "the header is longer") {
 					t.Errorf("%q, %s, %v: %+v", data, name, multiline, o)
 				}
@@ -105,18 +135,42 @@ func TestZipBombs(t *testing.T) {
 		rows, size       int
 	}{
 		{"one line", "a,b\n1,2\n3,", "9", ReadOptions{}, 2, 1 << 26},
-		{"one line, slowly", "a,b\n1,2\n3,", "9", ReadOptions{ForceSlow: true}, 2, 1 << 26},
-		{"one line, multiline", "a,b\n1,2\n3,", "9",
-			ReadOptions{Format: Format{MultilineQuotes: true}}, 2, 1 << 26},
+		{
+			"one line, slowly",
+			"a,b\n1,2\n3,",
+			"9",
+			ReadOptions{ForceSlow: true},
+			2,
+			1 << 26,
+		},
+		{
+			"one line, multiline",
+			"a,b\n1,2\n3,",
+			"9",
+			ReadOptions{Format: Format{MultilineQuotes: true}},
+			2,
+			1 << 26,
+		},
 		{"empty lines", "a,b\n1,2\n", "\n", ReadOptions{}, 1, 1 << 25},
-		{"empty lines, multiline", "a,b\n1,2\n", "\r\n",
-			ReadOptions{Format: Format{MultilineQuotes: true}}, 1, 1 << 24},
+		{
+			"empty lines, multiline",
+			"a,b\n1,2\n",
+			"\r\n",
+			ReadOptions{Format: Format{MultilineQuotes: true}},
+			1,
+			1 << 24,
+		},
 	} {
 		path := writeBomb(t, c.head, c.fill, c.size)
 		c.opts.line = line
 		c.opts.chunk = line / 4
 		allocated := heapUse(func() {
-			table, stats, err := Read(context.Background(), path, numericSchema("a", "b"), c.opts)
+			table, stats, err := Read(
+				context.Background(),
+				path,
+				numericSchema("a", "b"),
+				c.opts,
+			)
 			if err != nil || table.Len() != c.rows || stats.Rows != c.rows {
 				t.Errorf("%s: %v, %v", c.name, stats, err)
 			}
@@ -137,15 +191,23 @@ func TestZipBombs(t *testing.T) {
 
 // TestStopsInAnEndlessLine cancels the reading of a line without an end.
 func TestStopsInAnEndlessLine(t *testing.T) {
-	for _, opts := range []ReadOptions{{line: 10}, {line: 10, ForceSlow: true},
-		{line: 10, Format: Format{MultilineQuotes: true}}} {
+	for _, opts := range []ReadOptions{
+		{line: 10},
+		{line: 10, ForceSlow: true},
+		{line: 10, Format: Format{MultilineQuotes: true}},
+	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		rd, err := newReader("x.csv", fileKind{comma: ','}, numericSchema("a"), opts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := rd.readCSV(ctx, &endless{head: "a,b\n1,", stop: cancel}, nil,
-			0); err != context.Canceled {
+		_, _, err = rd.readCSV(
+			ctx,
+			&endless{head: "a,b\n1,", stop: cancel},
+			nil,
+			0,
+		)
+		if err != context.Canceled {
 			t.Errorf("%+v: %v", opts, err)
 		}
 	}
@@ -200,12 +262,20 @@ func TestEmptyLinesAreDropped(t *testing.T) {
 	for _, end := range []string{"\n", "\r\n"} {
 		data := strings.Repeat(end, 100_000) + "1,2" + end + strings.Repeat(end, 100_000) +
 			"\r\r\n" + end + "3"
-		got, err := io.ReadAll(&lineLimit{r: strings.NewReader(data), max: 10, drop: true})
+		got, err := io.ReadAll(&lineLimit{
+			r:    strings.NewReader(data),
+			max:  10,
+			drop: true,
+		})
 		if err != nil || len(got) > 4000 {
 			t.Errorf("%d bytes, %v", len(got), err)
 		}
-		rd, err := newReader("x.csv", fileKind{comma: ','}, numericSchema("a"),
-			ReadOptions{line: 10})
+		rd, err := newReader(
+			"x.csv",
+			fileKind{comma: ','},
+			numericSchema("a"),
+			ReadOptions{line: 10},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

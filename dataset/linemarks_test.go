@@ -12,8 +12,16 @@ import (
 // TestLineMarksSearchOnce checks that each byte of a growing buffer is searched for a newline once, and that
 // the lines sent do not depend on how the buffer grows.
 func TestLineMarksSearchOnce(t *testing.T) {
-	for _, text := range []string{"", "\n", "a", "a\n", "a\nb", "a\n\n\nb\n",
-		strings.Repeat("cell\n", 1000), strings.Repeat("x", 5000) + "\ny"} {
+	for _, text := range []string{
+		"",
+		"\n",
+		"a",
+		"a\n",
+		"a\nb",
+		"a\n\n\nb\n",
+		strings.Repeat("cell\n", 1000),
+		strings.Repeat("x", 5000) + "\ny",
+	} {
 		for _, step := range []int{1, 2, 5, 7, 4096} {
 			for _, most := range []int{1, 3, 1 << 14} {
 				var marks lineMarks
@@ -23,7 +31,11 @@ func TestLineMarksSearchOnce(t *testing.T) {
 				for end := 0; ; {
 					end = min(end+step, len(text))
 					for {
-						searched += marks.countLines([]byte(text[:end]), most, end == len(text))
+						searched += marks.countLines(
+							[]byte(text[:end]),
+							most,
+							end == len(text),
+						)
 						if marks.lines == 0 || marks.lines < most && end < len(text) {
 							break
 						}
@@ -38,7 +50,12 @@ func TestLineMarksSearchOnce(t *testing.T) {
 						break
 					}
 				}
-				name := fmt.Sprintf("%.10q, %d bytes at a time, %d lines at most", text, step, most)
+				name := fmt.Sprintf(
+					"%.10q, %d bytes at a time, %d lines at most",
+					text,
+					step,
+					most,
+				)
 				want := slices.DeleteFunc(strings.SplitAfter(text, "\n"), func(s string) bool {
 					return s == ""
 				})
@@ -97,8 +114,10 @@ func TestLineCutterReadsLinesOneByOne(t *testing.T) {
 				t.Errorf("a segment has %d lines", len(lines))
 			}
 			for k, line := range lines {
-				out = append(out,
-					fmt.Sprintf("%d %s", s.line+k, bytes.TrimSuffix(line, []byte("\n"))))
+				out = append(
+					out,
+					fmt.Sprintf("%d %s", s.line+k, bytes.TrimSuffix(line, []byte("\n"))),
+				)
 			}
 			s.home <- s.data
 		}
@@ -108,7 +127,8 @@ func TestLineCutterReadsLinesOneByOne(t *testing.T) {
 		return out
 	}
 	want := numbered(strings.NewReader(text))
-	if got := numbered(&lineAtATime{bytes.SplitAfter([]byte(text), []byte("\n"))}); !slices.Equal(
+	got := numbered(&lineAtATime{bytes.SplitAfter([]byte(text), []byte("\n"))})
+	if !slices.Equal(
 		got, want) {
 		t.Errorf("%d lines, want %d, or others", len(got), len(want))
 	}

@@ -27,18 +27,27 @@ func newWorkbook(tb testing.TB, sheet, texts, styles, properties string) []byte 
 	z := zip.NewWriter(&b)
 	const rel = `<Relationship Id="%s" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/%s" Target="%s"/>`
 	for _, part := range [][2]string{
-		{"_rels/.rels",
+		{
+			"_rels/.rels",
 			"<Relationships>" + fmt.Sprintf(rel, "r", "officeDocument", "xl/workbook.xml") +
-				"</Relationships>"},
-		{"xl/workbook.xml",
+				"</Relationships>",
+		},
+		{
+			"xl/workbook.xml",
 			`<workbook xmlns:r="x"><workbookPr ` + properties +
-				`/><sheets><sheet name="One" r:id="a"/><sheet name="Two" r:id="b"/></sheets></workbook>`},
-		{"xl/_rels/workbook.xml.rels",
+				`/><sheets><sheet name="One" r:id="a"/><sheet name="Two" r:id="b"/></sheets></workbook>`,
+		},
+		{
+			"xl/_rels/workbook.xml.rels",
 			"<Relationships>" + fmt.Sprintf(rel, "a", "worksheet", "worksheets/one.xml") +
 				fmt.Sprintf(rel, "b", "worksheet", "/xl/two.xml") +
 				fmt.Sprintf(rel, "t", "sharedStrings", "texts.xml") +
-				fmt.Sprintf(rel, "s", "styles", "styles.xml") + "</Relationships>"},
-		{"xl/worksheets/one.xml", "<worksheet><sheetData>" + sheet + "</sheetData></worksheet>"},
+				fmt.Sprintf(rel, "s", "styles", "styles.xml") + "</Relationships>",
+		},
+		{
+			"xl/worksheets/one.xml",
+			"<worksheet><sheetData>" + sheet + "</sheetData></worksheet>",
+		},
 		{"xl/two.xml",
 			`<worksheet><sheetData><row><c t="inlineStr"><is><t>a</t></is></c><c t="str"><v>b</v></c></row><row><c><v>7</v></c><c><v>8</v></c></row></sheetData></worksheet>`},
 		{"xl/texts.xml", "<sst>" + texts + "</sst>"},
@@ -111,7 +120,8 @@ c</t></si>`
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 	if got, err := packedText(t, path, ReadOptions{Format: Format{Decimal: ','}}); err != nil ||
-		!strings.Contains(got, `,"1,5"`) || !strings.Contains(got, `"0,5"`) {
+		!strings.Contains(got, `,"1,5"`) ||
+		!strings.Contains(got, `"0,5"`) {
 		t.Errorf("%q, %v", got, err)
 	}
 	if got, err := packedText(t, path, ReadOptions{Format: Format{Sheet: "Two"}}); err != nil ||
@@ -120,13 +130,17 @@ c</t></si>`
 	}
 	if got, err := packedText(t, path, ReadOptions{Format: Format{Skip: 3}}); err != nil ||
 		!strings.HasSuffix(got, "\n,1E-3,2024-02-29 12:00:00,\n") {
-		t.Errorf("%q, %v: lines are as wide as the first one after those that are skipped", got,
-			err)
+		t.Errorf(
+			"%q, %v: lines are as wide as the first one after those that are skipped",
+			got,
+			err,
+		)
 	}
 	_, err := packedText(t, path, ReadOptions{Format: Format{Sheet: "three"}})
 	checkError(t, "sheet", err, ErrFormat)
 	later := tableFile(t, "t.xlsx", newWorkbook(t, sheet, texts, styles, `date1904="1"`))
-	if got, err := packedText(t, later, ReadOptions{}); err != nil ||
+	got, err := packedText(t, later, ReadOptions{})
+	if err != nil ||
 		!strings.Contains(got, "rich,1904-03-02,2028-03-01 06:00:00,1.5\n") {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -146,28 +160,74 @@ func TestSheetRefuses(t *testing.T) {
 	}{
 		"no zip": {[]byte("a,b\n1,2\n"), ErrFormat},
 		"cut":    {newWorkbook(t, head, "", "", "")[:900], ErrCorrupt},
-		"rows that go back": {newWorkbook(t, head+`<row r="1"><c><v>1</v></c></row>`, "", "", ""),
-			ErrCorrupt},
-		"a column too many": {newWorkbook(t, head+`<row><c r="XFE2"><v>1</v></c></row>`, "", "", ""),
-			ErrCorrupt},
-		"a row too many": {newWorkbook(t, head+`<row r="1048577"><c><v>1</v></c></row>`, "", "",
-			""), ErrCorrupt},
-		"no such text": {newWorkbook(t, head+`<row><c t="s"><v>5</v></c></row>`,
-			"<si><t>x</t></si>", "", ""), ErrCorrupt},
-		"an entity": {newWorkbook(t, head+`<row><c t="str"><v>&lol;</v></c></row>`, "", "",
-			""), ErrCorrupt},
-		"a long token": {newWorkbook(t,
-			head+`<row><c><v>`+strings.Repeat("1", 1<<21)+`</v></c></row>`, "", "", ""),
-			ErrCorrupt},
-		"texts without end": {newWorkbook(t, head+`<row><c t="s"><v>9999</v></c></row>`,
-			strings.Repeat("<si><t>"+strings.Repeat("x", 1<<17)+"</t></si>", 600), "", ""),
-			ErrTooLarge},
+		"rows that go back": {
+			newWorkbook(t, head+`<row r="1"><c><v>1</v></c></row>`, "", "", ""),
+			ErrCorrupt,
+		},
+		"a column too many": {
+			newWorkbook(t, head+`<row><c r="XFE2"><v>1</v></c></row>`, "", "", ""),
+			ErrCorrupt,
+		},
+		"a row too many": {
+			newWorkbook(
+				t,
+				head+`<row r="1048577"><c><v>1</v></c></row>`,
+				"",
+				"",
+				"",
+			),
+			ErrCorrupt,
+		},
+		"no such text": {
+			newWorkbook(
+				t,
+				head+`<row><c t="s"><v>5</v></c></row>`,
+				"<si><t>x</t></si>",
+				"",
+				"",
+			),
+			ErrCorrupt,
+		},
+		"an entity": {
+			newWorkbook(
+				t,
+				head+`<row><c t="str"><v>&lol;</v></c></row>`,
+				"",
+				"",
+				"",
+			),
+			ErrCorrupt,
+		},
+		"a long token": {
+			newWorkbook(
+				t,
+				head+`<row><c><v>`+strings.Repeat("1", 1<<21)+`</v></c></row>`,
+				"",
+				"",
+				"",
+			),
+			ErrCorrupt,
+		},
+		"texts without end": {
+			newWorkbook(
+				t,
+				head+`<row><c t="s"><v>9999</v></c></row>`,
+				strings.Repeat("<si><t>"+strings.Repeat("x", 1<<17)+"</t></si>", 600),
+				"",
+				"",
+			),
+			ErrTooLarge,
+		},
 		"sheet without rows": {newWorkbook(t, "", "", "", ""), ErrNoHeader},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, _, err := Read(context.Background(), tableFile(t, "t.xlsx", c.data), schema,
-			ReadOptions{})
+		_, _, err := Read(
+			context.Background(),
+			tableFile(t, "t.xlsx", c.data),
+			schema,
+			ReadOptions{},
+		)
 		runtime.ReadMemStats(&after)
 		checkError(t, name, err, c.want)
 		if name != "texts without end" && after.TotalAlloc-before.TotalAlloc > 1<<26 {
@@ -192,8 +252,14 @@ func TestFormatsAgree(t *testing.T) {
 	s.Unit = "price"
 	for _, name := range names {
 		if c := (Column{Name: name, HasMissing: true, Missing: -1}); name == "ocean" {
-			s.Columns = append(s.Columns,
-				Column{Name: name, Kind: Category, Categories: []string{"inland", "coast"}})
+			s.Columns = append(
+				s.Columns,
+				Column{
+					Name:       name,
+					Kind:       Category,
+					Categories: []string{"inland", "coast"},
+				},
+			)
 		} else if name != s.Unit {
 			s.Columns = append(s.Columns, c)
 		}
@@ -207,8 +273,12 @@ func TestFormatsAgree(t *testing.T) {
 			!slices.Equal(got, names) {
 			t.Errorf("%s: %q, %v", format, got, err)
 		}
-		for _, o := range []ReadOptions{{}, {Workers: 1, chunk: 100}, {ForceSlow: true},
-			{Format: Format{MultilineQuotes: true}}} {
+		for _, o := range []ReadOptions{
+			{},
+			{Workers: 1, chunk: 100},
+			{ForceSlow: true},
+			{Format: Format{MultilineQuotes: true}},
+		} {
 			got, stats, err := Read(context.Background(), housesIn(format), s, o)
 			if err != nil {
 				t.Fatal(err)
@@ -218,7 +288,11 @@ func TestFormatsAgree(t *testing.T) {
 			}
 		}
 		rows := 0
-		err := Stream(context.Background(), housesIn(format), s, ReadOptions{BatchRows: 7},
+		err := Stream(
+			context.Background(),
+			housesIn(format),
+			s,
+			ReadOptions{BatchRows: 7},
 			Consumer[*Table]{
 				Begin: func(Head) error { return nil },
 				Work:  func(b *Batch) (*Table, error) { return b.Table, nil },
@@ -226,13 +300,18 @@ func TestFormatsAgree(t *testing.T) {
 					rows += b.rows
 					return nil
 				},
-			})
+			},
+		)
 		if err != nil || rows != want.rows {
 			t.Errorf("%s: %d rows, %v", format, rows, err)
 		}
 	}
-	two, _, err := Read(context.Background(),
-		filepath.Join("..", "testdata", "formats", "*.[afx]*"), s, ReadOptions{})
+	two, _, err := Read(
+		context.Background(),
+		filepath.Join("..", "testdata", "formats", "*.[afx]*"),
+		s,
+		ReadOptions{},
+	)
 	if err != nil || two.rows != 3*want.rows {
 		t.Errorf("a pattern: %v", err)
 	}
@@ -249,11 +328,18 @@ func TestDamagedPacked(t *testing.T) {
 		}
 		for n := 0; n < len(data); n += 1 + n/97 {
 			path := tableFile(t, name, data[:n])
-			_, _, err := Read(context.Background(), path,
-				Schema{Columns: []Column{{Name: "größe"},
-					{Name: "ort", Kind: Category, Categories: []string{"x"}}}}, ReadOptions{})
+			_, _, err := Read(
+				context.Background(),
+				path,
+				Schema{Columns: []Column{
+					{Name: "größe"},
+					{Name: "ort", Kind: Category, Categories: []string{"x"}},
+				}},
+				ReadOptions{},
+			)
 			var known *FileError
-			if !errors.As(err, &known) && !(err == nil && name == "pyarrow-stream.arrows") {
+			if !errors.As(err, &known) &&
+				!(err == nil && name == "pyarrow-stream.arrows") {
 				t.Errorf("%s cut after %d bytes: %v", name, n, err)
 			}
 		}
@@ -264,13 +350,17 @@ func TestDamagedPacked(t *testing.T) {
 func TestStoredDates(t *testing.T) {
 	for _, name := range []string{"pyarrow-typed.feather", "polars-typed.arrow"} {
 		path := filepath.Join("..", "testdata", "dialects", name)
-		got, _, err := Read(context.Background(), path,
+		got, _, err := Read(
+			context.Background(),
+			path,
 			Schema{Columns: []Column{{
 				Name:   "tag.days",
 				Source: "tag",
 				Part:   cell.DayPart,
 				Date:   "02.01.2006",
-			}}}, ReadOptions{})
+			}}},
+			ReadOptions{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,9 +373,11 @@ func TestStoredDates(t *testing.T) {
 // FuzzPacked reads workbooks and Arrow files of arbitrary bytes and checks that errors are ours and that all
 // readers agree.
 func FuzzPacked(f *testing.F) {
-	for kind, names := range [][]string{{"pandas.xlsx", "xlsxwriter.xlsx", "libreoffice.xlsx"},
+	for kind, names := range [][]string{
+		{"pandas.xlsx", "xlsxwriter.xlsx", "libreoffice.xlsx"},
 		{"polars.arrow", "polars-typed.arrow", "pyarrow.feather", "pyarrow-typed.feather",
-			"pyarrow-stream.arrows", "pyarrow-v1.feather"}} {
+			"pyarrow-stream.arrows", "pyarrow-v1.feather"},
+	} {
 		for _, name := range names {
 			data, err := os.ReadFile(filepath.Join("..", "testdata", "dialects", name))
 			if err != nil {
@@ -305,18 +397,30 @@ func FuzzPacked(f *testing.F) {
 	}
 	schema := Schema{
 		Unit: "preis",
-		Columns: []Column{{Name: "größe"},
+		Columns: []Column{
+			{Name: "größe"},
 			{Name: "ort", Kind: Category, Categories: []string{"Köln"}},
-			{Name: "tag.days", Source: "tag", Part: cell.DayPart, Date: AutoDate}},
+			{Name: "tag.days", Source: "tag", Part: cell.DayPart, Date: AutoDate},
+		},
 	}
 	f.Fuzz(func(t *testing.T, data []byte, kind byte) {
 		name := []string{"t.xlsx", "t.arrow", "t.xlsx"}[kind%3]
 		if kind%3 == 2 {
-			data = newWorkbook(t, string(data), "<si><t>ort</t></si><si><t>größe</t></si>", "", "")
+			data = newWorkbook(
+				t,
+				string(data),
+				"<si><t>ort</t></si><si><t>größe</t></si>",
+				"",
+				"",
+			)
 		}
 		path := tableFile(t, name, data)
 		var first *Table
-		for i, o := range []ReadOptions{{Workers: 2}, {Workers: 1, chunk: 64}, {ForceSlow: true}} {
+		for i, o := range []ReadOptions{
+			{Workers: 2},
+			{Workers: 1, chunk: 64},
+			{ForceSlow: true},
+		} {
 			got, _, err := Read(context.Background(), path, schema, o)
 			if err != nil {
 				var known *FileError
@@ -329,8 +433,10 @@ func FuzzPacked(f *testing.F) {
 				continue
 			}
 			if i > 0 &&
-				(first == nil || !reflect.DeepEqual(got.ids, first.ids) ||
-					!reflect.DeepEqual(got.codes, first.codes) || got.rows != first.rows) {
+				(first == nil ||
+					!reflect.DeepEqual(got.ids, first.ids) ||
+					!reflect.DeepEqual(got.codes, first.codes) ||
+					got.rows != first.rows) {
 				t.Fatalf("%+v reads another table", o)
 			}
 			first = got

@@ -12,7 +12,11 @@ import (
 // arrowStream writes a stream with one column and one batch. typ is the position of the type in the union, bits
 // an optional integer width.
 func arrowStream(
-	typ byte, bits int32, rows, nulls int64, compression int, buffers ...[]byte,
+	typ byte,
+	bits int32,
+	rows, nulls int64,
+	compression int,
+	buffers ...[]byte,
 ) []byte {
 	schema := func(b *flatbuffers.Builder) (byte, flatbuffers.UOffsetT) {
 		name := b.CreateString("a")
@@ -77,7 +81,10 @@ func arrowStream(
 		b.PrependInt64Slot(3, int64(len(body)), 0)
 		b.Finish(b.EndObject())
 		meta := b.FinishedBytes()
-		out = binary.LittleEndian.AppendUint32(append(out, 255, 255, 255, 255), uint32(len(meta)))
+		out = binary.LittleEndian.AppendUint32(
+			append(out, 255, 255, 255, 255),
+			uint32(len(meta)),
+		)
 		out = append(append(out, meta...), body...)
 	}
 	return append(out, 255, 255, 255, 255, 0, 0, 0, 0)
@@ -100,30 +107,82 @@ func TestArrowRefuses(t *testing.T) {
 		data []byte
 		want error
 	}{
-		"a table":                {arrowStream(integer, 64, 1, 0, -1, nil, eight), nil},
-		"nothing but nulls":      {arrowStream(null, 0, 3, 3, -1), nil},
-		"rows without bytes":     {arrowStream(null, 0, 1<<40, 1<<40, -1), ErrTooLarge},
-		"rows below nothing":     {arrowStream(null, 0, -1, 0, -1), ErrCorrupt},
-		"fewer values than rows": {arrowStream(integer, 64, 2, 0, -1, nil, eight), ErrCorrupt},
-		"a buffer less":          {arrowStream(integer, 64, 1, 0, -1, nil), ErrCorrupt},
-		"a list":                 {arrowStream(list, 0, 1, 0, -1, nil, eight), ErrColumnType},
-		"integers of 24 bits":    {arrowStream(integer, 24, 1, 0, -1, nil, eight), ErrColumnType},
-		"a type to come":         {arrowStream(99, 0, 1, 0, -1), ErrFormat},
-		"a text before its place": {arrowStream(utf8, 0, 1, 0, -1, nil,
-			[]byte{9, 0, 0, 0, 1, 0, 0, 0}, make([]byte, 20)), ErrCorrupt},
-		"a text of two gigabytes": {arrowStream(utf8, 0, 1, 0, -1, nil,
-			[]byte{0, 0, 0, 0, 255, 255, 255, 127}, make([]byte, 20)), ErrCorrupt},
-		"a codec to come":       {arrowStream(integer, 64, 1, 0, 9, nil, eight), ErrFormat},
-		"LZ4 of nothing":        {arrowStream(integer, 64, 1, 0, 0, nil, lz4), ErrCorrupt},
-		"a window of gigabytes": {arrowStream(integer, 64, 1, 0, 1, nil, window), ErrTooLarge},
-		"stored in spite of codec": {arrowStream(integer, 64, 1, 0, 1, nil,
-			append([]byte{255, 255, 255, 255, 255, 255, 255, 255}, eight...)), nil},
+		"a table":            {arrowStream(integer, 64, 1, 0, -1, nil, eight), nil},
+		"nothing but nulls":  {arrowStream(null, 0, 3, 3, -1), nil},
+		"rows without bytes": {arrowStream(null, 0, 1<<40, 1<<40, -1), ErrTooLarge},
+		"rows below nothing": {arrowStream(null, 0, -1, 0, -1), ErrCorrupt},
+		"fewer values than rows": {
+			arrowStream(integer, 64, 2, 0, -1, nil, eight),
+			ErrCorrupt,
+		},
+		"a buffer less": {arrowStream(integer, 64, 1, 0, -1, nil), ErrCorrupt},
+		"a list": {
+			arrowStream(list, 0, 1, 0, -1, nil, eight),
+			ErrColumnType,
+		},
+		"integers of 24 bits": {
+			arrowStream(integer, 24, 1, 0, -1, nil, eight),
+			ErrColumnType,
+		},
+		"a type to come": {arrowStream(99, 0, 1, 0, -1), ErrFormat},
+		"a text before its place": {
+			arrowStream(
+				utf8,
+				0,
+				1,
+				0,
+				-1,
+				nil,
+				[]byte{9, 0, 0, 0, 1, 0, 0, 0},
+				make([]byte, 20),
+			),
+			ErrCorrupt,
+		},
+		"a text of two gigabytes": {
+			arrowStream(
+				utf8,
+				0,
+				1,
+				0,
+				-1,
+				nil,
+				[]byte{0, 0, 0, 0, 255, 255, 255, 127},
+				make([]byte, 20),
+			),
+			ErrCorrupt,
+		},
+		"a codec to come": {
+			arrowStream(integer, 64, 1, 0, 9, nil, eight),
+			ErrFormat,
+		},
+		"LZ4 of nothing": {arrowStream(integer, 64, 1, 0, 0, nil, lz4), ErrCorrupt},
+		"a window of gigabytes": {
+			arrowStream(integer, 64, 1, 0, 1, nil, window),
+			ErrTooLarge,
+		},
+		"stored in spite of codec": {
+			arrowStream(
+				integer,
+				64,
+				1,
+				0,
+				1,
+				nil,
+				append([]byte{255, 255, 255, 255, 255, 255, 255, 255}, eight...),
+			),
+			nil,
+		},
 	} {
-		got, _, err := Read(context.Background(), tableFile(t, "t.arrow", c.data),
-			Schema{Columns: []Column{{Name: "a"}}}, ReadOptions{})
+		got, _, err := Read(
+			context.Background(),
+			tableFile(t, "t.arrow", c.data),
+			Schema{Columns: []Column{{Name: "a"}}},
+			ReadOptions{},
+		)
 		if c.want != nil {
 			checkError(t, name, err, c.want)
-		} else if err != nil || name != "nothing but nulls" && got.Float(0)[0] != 7 ||
+		} else if err != nil ||
+			name != "nothing but nulls" && got.Float(0)[0] != 7 ||
 			name == "nothing but nulls" && got.rows != 3 {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
@@ -142,7 +201,10 @@ func TestArrowShortNumbers(t *testing.T) {
 		data []byte
 		want float64
 	}{
-		"32 bits": {arrowStream(floatType, 1, 2, 0, -1, nil, single), float64(float32(.1))},
+		"32 bits": {
+			arrowStream(floatType, 1, 2, 0, -1, nil, single),
+			float64(float32(.1)),
+		},
 		"16 bits": {arrowStream(floatType, 0, 2, 0, -1, nil, half), 0.0999755859375},
 	} {
 		path := tableFile(t, "t.arrows", c.data)
@@ -151,18 +213,24 @@ func TestArrowShortNumbers(t *testing.T) {
 				{Name: "a", Kind: Category, Categories: []string{"2", "0.1"}},
 				{Name: "a"},
 			} {
-				table, _, err := Read(context.Background(), path,
-					Schema{Columns: []Column{column}}, ReadOptions{ForceSlow: slow})
+				table, _, err := Read(
+					context.Background(),
+					path,
+					Schema{Columns: []Column{column}},
+					ReadOptions{ForceSlow: slow},
+				)
 				if err != nil {
 					t.Fatal(name, err)
 				}
 				if column.Kind == Category {
-					if codes := table.Codes(0); len(codes) != 2 || codes[0] != 1 || codes[1] != 0 {
+					codes := table.Codes(0)
+					if len(codes) != 2 || codes[0] != 1 || codes[1] != 0 {
 						t.Errorf("%s, slow %v: categories %v", name, slow, codes)
 					}
 					continue
 				}
-				if cells := table.Float(0); len(cells) != 2 || cells[0] != c.want || cells[1] != 2 {
+				cells := table.Float(0)
+				if len(cells) != 2 || cells[0] != c.want || cells[1] != 2 {
 					t.Errorf("%s, slow %v: numbers %v", name, slow, cells)
 				}
 			}

@@ -56,10 +56,25 @@ func ptr[T any](v T) *T {
 
 func parquetRows() []parquetRow {
 	return []parquetRow{
-		{Bool: true, I32: -5, I64: 1 << 60, U64: math.MaxUint64, F32: 0.1, F64: ptr(2.5),
-			Text: " 1e3 ", Opt: ptr("red"),
-			Decimal: -1234, Bytes: [3]byte{0xFF, 0xFF, 0x85}},
-		{F32: float32(math.Inf(1)), F64: nil, Text: "NA", Decimal: 5, Bytes: [3]byte{0, 1, 0}},
+		{
+			Bool:    true,
+			I32:     -5,
+			I64:     1 << 60,
+			U64:     math.MaxUint64,
+			F32:     0.1,
+			F64:     ptr(2.5),
+			Text:    " 1e3 ",
+			Opt:     ptr("red"),
+			Decimal: -1234,
+			Bytes:   [3]byte{0xFF, 0xFF, 0x85},
+		},
+		{
+			F32:     float32(math.Inf(1)),
+			F64:     nil,
+			Text:    "NA",
+			Decimal: 5,
+			Bytes:   [3]byte{0, 1, 0},
+		},
 		{F64: ptr(math.NaN()), Text: marker, Opt: ptr("green"), Decimal: 100},
 		{F64: ptr(math.Inf(-1)), Text: "inf", Opt: ptr(" blue")},
 	}
@@ -72,16 +87,27 @@ func TestParquetKinds(t *testing.T) {
 		schema.Columns[j].HasMissing = true
 		schema.Columns[j].Missing = -1
 	}
-	schema.Columns = append(schema.Columns,
-		Column{Name: "opt", Kind: Category, Categories: []string{"blue", "red"}})
+	schema.Columns = append(
+		schema.Columns,
+		Column{
+			Name:       "opt",
+			Kind:       Category,
+			Categories: []string{"blue", "red"},
+		},
+	)
 	table, stats, err := Read(context.Background(), path, schema, ReadOptions{Workers: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for j, want := range [][]float64{
-		{2.5, -1, -1, -1}, {1, 0, 0, 0}, {-5, 0, 0, 0}, {1 << 60, 0, 0, 0},
+		{2.5, -1, -1, -1},
+		{1, 0, 0, 0},
+		{-5, 0, 0, 0},
+		{1 << 60, 0, 0, 0},
 		{math.MaxUint64, 0, 0, 0},
-		{float64(float32(0.1)), -1, 0, 0}, {1000, -1, -1, -1}, {-12.34, .05, 1, 0},
+		{float64(float32(0.1)), -1, 0, 0},
+		{1000, -1, -1, -1},
+		{-12.34, .05, 1, 0},
 		{-12.3, 25.6, 0, 0},
 	} {
 		equalFloats(t, schema.Columns[j].Name, table.Float(j), want)
@@ -90,10 +116,23 @@ func TestParquetKinds(t *testing.T) {
 		t.Errorf("opt: %v", got)
 	}
 	want := Stats{Rows: 4, Columns: slices.Clone(stats.Columns)}
-	want.Columns[0] = ColumnStats{Name: "f64", Missing: 2, Nonfinite: 1}
+	want.Columns[0] = ColumnStats{
+		Name:      "f64",
+		Missing:   2,
+		Nonfinite: 1,
+	}
 	want.Columns[5] = ColumnStats{Name: "f32", Nonfinite: 1}
-	want.Columns[6] = ColumnStats{Name: "text", Missing: 1, Unparseable: 1, Nonfinite: 1}
-	want.Columns[9] = ColumnStats{Name: "opt", Missing: 1, Unlisted: 1}
+	want.Columns[6] = ColumnStats{
+		Name:        "text",
+		Missing:     1,
+		Unparseable: 1,
+		Nonfinite:   1,
+	}
+	want.Columns[9] = ColumnStats{
+		Name:     "opt",
+		Missing:  1,
+		Unlisted: 1,
+	}
 	if !slices.Equal(stats.Columns, want.Columns) || stats.Rows != 4 {
 		t.Errorf("counts %+v, want %+v", *stats, want)
 	}
@@ -102,12 +141,21 @@ func TestParquetKinds(t *testing.T) {
 func TestParquetCategoriesAreText(t *testing.T) {
 	path := writeParquet(t, parquetRows())
 	var schema Schema
-	for name, first := range map[string]string{"bool": "true", "i32": "-5",
-		"i64": "1152921504606846976",
-		"u64": "18446744073709551615", "f32": "0.1", "f64": "2.5", "text": "1e3",
-		"decimal": "-12.34", "bytes": "-12.3"} {
-		schema.Columns = append(schema.Columns,
-			Column{Name: name, Kind: Category, Categories: []string{first}})
+	for name, first := range map[string]string{
+		"bool":    "true",
+		"i32":     "-5",
+		"i64":     "1152921504606846976",
+		"u64":     "18446744073709551615",
+		"f32":     "0.1",
+		"f64":     "2.5",
+		"text":    "1e3",
+		"decimal": "-12.34",
+		"bytes":   "-12.3",
+	} {
+		schema.Columns = append(
+			schema.Columns,
+			Column{Name: name, Kind: Category, Categories: []string{first}},
+		)
 	}
 	table, _, err := Read(context.Background(), path, schema, ReadOptions{})
 	if err != nil {
@@ -123,7 +171,12 @@ func TestParquetCategoriesAreText(t *testing.T) {
 func TestParquetRefusesTypes(t *testing.T) {
 	path := writeParquet(t, parquetRows())
 	for _, name := range []string{"list", "group"} {
-		_, _, err := Read(context.Background(), path, numericSchema("i32", name), ReadOptions{})
+		_, _, err := Read(
+			context.Background(),
+			path,
+			numericSchema("i32", name),
+			ReadOptions{},
+		)
 		checkError(t, name, err, ErrColumnType)
 	}
 	_, _, err := Read(context.Background(), path, numericSchema("nowhere"), ReadOptions{})
@@ -150,7 +203,12 @@ func TestParquetRowGroupsAndPages(t *testing.T) {
 			rows[i].X = ptr(float64(i) / 4)
 		}
 	}
-	path := writeParquet(t, rows, parquet.MaxRowsPerRowGroup(9001), parquet.PageBufferSize(1000))
+	path := writeParquet(
+		t,
+		rows,
+		parquet.MaxRowsPerRowGroup(9001),
+		parquet.PageBufferSize(1000),
+	)
 	schema := numericSchema("x", "i")
 	schema.Unit = "s"
 	table, stats, err := Read(context.Background(), path, schema, ReadOptions{})
@@ -162,7 +220,8 @@ func TestParquetRowGroupsAndPages(t *testing.T) {
 	}
 	for i := range n {
 		x := table.Float(0)[i]
-		if table.Float(1)[i] != float64(i) || math.IsNaN(x) != (i%3 == 0) ||
+		if table.Float(1)[i] != float64(i) ||
+			math.IsNaN(x) != (i%3 == 0) ||
 			(i%3 != 0 && x != float64(i)/4) {
 			t.Fatalf("row %d is wrong", i)
 		}
@@ -172,7 +231,8 @@ func TestParquetRowGroupsAndPages(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := Read(ctx, path, schema, ReadOptions{}); !errors.Is(err, context.Canceled) {
+	_, _, err = Read(ctx, path, schema, ReadOptions{})
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -186,9 +246,15 @@ func TestParquetUnits(t *testing.T) {
 		F *float64 `parquet:"f,optional"`
 		S string   `parquet:"s"`
 	}
-	path := writeParquet(t,
-		[]row{{1, ptr(int64(7)), ptr(7.), " 7"}, {2, nil, nil, "NA"},
-			{3, ptr(int64(-8)), ptr(math.NaN()), "-8"}, {4, ptr(int64(7)), ptr(7.), "7"}})
+	path := writeParquet(
+		t,
+		[]row{
+			{1, ptr(int64(7)), ptr(7.), " 7"},
+			{2, nil, nil, "NA"},
+			{3, ptr(int64(-8)), ptr(math.NaN()), "-8"},
+			{4, ptr(int64(7)), ptr(7.), "7"},
+		},
+	)
 	csv := numericSchema("x")
 	csv.Unit = "who"
 	want, _ := readAll(t, "x,who\n1,7\n2,\n3,-8\n4,7\n", csv, false)
@@ -216,8 +282,12 @@ func TestParquetUnits(t *testing.T) {
 }
 
 func TestParquetWithoutRows(t *testing.T) {
-	table, stats, err := Read(context.Background(), writeParquet(t, []bigRow{}), numericSchema("x"),
-		ReadOptions{})
+	table, stats, err := Read(
+		context.Background(),
+		writeParquet(t, []bigRow{}),
+		numericSchema("x"),
+		ReadOptions{},
+	)
 	if err != nil || table.Len() != 0 || stats.Rows != 0 {
 		t.Errorf("%v", err)
 	}
@@ -246,7 +316,12 @@ func TestParquetRowCountIsChecked(t *testing.T) {
 		data := append(bytes.Clone(whole[:len(whole)-8-old]), footer...)
 		data = binary.LittleEndian.AppendUint32(data, uint32(len(footer)))
 		writeFile(t, path, append(data, "PAR1"...))
-		table, _, err := Read(context.Background(), path, numericSchema("i"), ReadOptions{})
+		table, _, err := Read(
+			context.Background(),
+			path,
+			numericSchema("i"),
+			ReadOptions{},
+		)
 		switch claim {
 		case 3:
 			if err != nil || table.Len() != 3 {
@@ -265,15 +340,22 @@ func TestParquetRowCountIsChecked(t *testing.T) {
 func TestDamagedParquet(t *testing.T) {
 	rows := make([]bigRow, 300)
 	for i := range rows {
-		rows[i] = bigRow{I: int64(i), X: ptr(1.5), S: marker}
+		rows[i] = bigRow{
+			I: int64(i),
+			X: ptr(1.5),
+			S: marker,
+		}
 	}
 	whole, err := os.ReadFile(writeParquet(t, rows, parquet.MaxRowsPerRowGroup(100)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "x.parquet")
-	schema := Schema{Columns: []Column{{Name: "x"}, {Name: "i"},
-		{Name: "s", Kind: Category, Categories: []string{"q"}}}}
+	schema := Schema{Columns: []Column{
+		{Name: "x"},
+		{Name: "i"},
+		{Name: "s", Kind: Category, Categories: []string{"q"}},
+	}}
 	for cut := 0; cut < len(whole); cut += 1 + len(whole)/200 {
 		writeFile(t, path, whole[:cut])
 		_, _, err := Read(context.Background(), path, schema, ReadOptions{})
@@ -285,9 +367,11 @@ func TestDamagedParquet(t *testing.T) {
 		bad := bytes.Clone(whole)
 		bad[at] ^= 0x55
 		writeFile(t, path, bad)
-		if _, _, err := Read(context.Background(), path, schema, ReadOptions{}); err != nil {
+		_, _, err := Read(context.Background(), path, schema, ReadOptions{})
+		if err != nil {
 			var fe *FileError
-			if !errors.As(err, &fe) || bytes.Contains([]byte(err.Error()), []byte(marker)) {
+			if !errors.As(err, &fe) ||
+				bytes.Contains([]byte(err.Error()), []byte(marker)) {
 				t.Errorf("byte %d: %v", at, err)
 			}
 		}

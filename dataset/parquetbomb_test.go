@@ -25,7 +25,12 @@ type bombPage struct {
 
 // bombFile is a Parquet file with one column, "x", and one row group of the given number of rows.
 func bombFile(
-	t *testing.T, typ format.Type, optional bool, codec format.CompressionCodec, rows int64, pages ...bombPage,
+	t *testing.T,
+	typ format.Type,
+	optional bool,
+	codec format.CompressionCodec,
+	rows int64,
+	pages ...bombPage,
 ) []byte {
 	t.Helper()
 	out := []byte("PAR1")
@@ -47,20 +52,32 @@ func bombFile(
 		leaf.RepetitionType.Set(format.Optional)
 	}
 	data := int64(4)
-	chunk := format.ColumnChunk{FileOffset: 4,
-		MetaData: format.ColumnMetaData{Type: typ, Encoding: []format.Encoding{format.Plain},
-			PathInSchema: []string{"x"}, Codec: codec, NumValues: rows, TotalUncompressedSize: size,
-			TotalCompressedSize: size, DataPageOffset: data}}
+	chunk := format.ColumnChunk{
+		FileOffset: 4,
+		MetaData: format.ColumnMetaData{
+			Type:                  typ,
+			Encoding:              []format.Encoding{format.Plain},
+			PathInSchema:          []string{"x"},
+			Codec:                 codec,
+			NumValues:             rows,
+			TotalUncompressedSize: size,
+			TotalCompressedSize:   size,
+			DataPageOffset:        data,
+		},
+	}
 	if pages[0].header.Type == format.DictionaryPage {
 		chunk.MetaData.DictionaryPageOffset = 4
 	}
-	meta := format.FileMetaData{Version: 1, NumRows: rows,
-		Schema: []format.SchemaElement{root, leaf},
+	meta := format.FileMetaData{
+		Version: 1,
+		NumRows: rows,
+		Schema:  []format.SchemaElement{root, leaf},
 		RowGroups: []format.RowGroup{{
 			NumRows:       rows,
 			TotalByteSize: size,
 			Columns:       []format.ColumnChunk{chunk},
-		}}}
+		}},
+	}
 	footer, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
 	if err != nil {
 		t.Fatal(err)
@@ -73,8 +90,11 @@ func bombFile(
 // dataPage returns a data page of version 1 that claims to expand to the given number of bytes.
 func dataPage(values, expanded int, enc format.Encoding, body []byte) bombPage {
 	p := bombPage{
-		header: format.PageHeader{Type: format.DataPage, UncompressedPageSize: int32(expanded)},
-		body:   body,
+		header: format.PageHeader{
+			Type:                 format.DataPage,
+			UncompressedPageSize: int32(expanded),
+		},
+		body: body,
 	}
 	p.header.DataPageHeader.Set(
 		format.DataPageHeader{
@@ -89,8 +109,11 @@ func dataPage(values, expanded int, enc format.Encoding, body []byte) bombPage {
 // dataPage2 returns a data page of version 2 whose body starts with levels.
 func dataPage2(values, nulls, levels int, enc format.Encoding, body []byte) bombPage {
 	p := bombPage{
-		header: format.PageHeader{Type: format.DataPageV2, UncompressedPageSize: int32(len(body))},
-		body:   body,
+		header: format.PageHeader{
+			Type:                 format.DataPageV2,
+			UncompressedPageSize: int32(len(body)),
+		},
+		body: body,
 	}
 	h := format.DataPageHeaderV2{
 		NumValues:                  int32(values),
@@ -147,12 +170,24 @@ func TestParquetRowsPerByte(t *testing.T) {
 	constant := func(pages, values int) []byte {
 		list := []bombPage{dictionaryPage("1")}
 		for range pages {
-			list = append(list,
-				dataPage(values, 10, format.RLEDictionary,
-					append([]byte{1}, runOf(uint64(values), 0)...)))
+			list = append(
+				list,
+				dataPage(
+					values,
+					10,
+					format.RLEDictionary,
+					append([]byte{1}, runOf(uint64(values), 0)...),
+				),
+			)
 		}
-		return bombFile(t, format.ByteArray, false, format.Uncompressed, int64(pages)*int64(values),
-			list...)
+		return bombFile(
+			t,
+			format.ByteArray,
+			false,
+			format.Uncompressed,
+			int64(pages)*int64(values),
+			list...,
+		)
 	}
 	used := heapUse(func() {
 		checkError(t, "63 pages", readBomb(constant(63, 1<<25), 0), ErrTooLarge)
@@ -181,8 +216,12 @@ func readBomb(data []byte, whole int) error {
 
 func readColumn(data []byte, whole int) (*Table, *Stats, error) {
 	schema := Schema{Columns: []Column{{Name: "x"}}}
-	rd, err := newReader("x.parquet", fileKind{parquet: true}, schema,
-		ReadOptions{Workers: 1, page: whole})
+	rd, err := newReader(
+		"x.parquet",
+		fileKind{parquet: true},
+		schema,
+		ReadOptions{Workers: 1, page: whole},
+	)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -203,16 +242,34 @@ func TestParquetCompressionBombs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bad := bombFile(t, format.Double, false, codec, 100,
-			dataPage(100, says, format.Plain, body))
+		bad := bombFile(
+			t,
+			format.Double,
+			false,
+			codec,
+			100,
+			dataPage(100, says, format.Plain, body),
+		)
 		short, err := parquet.LookupCompressionCodec(codec).Encode(nil, zeros[:says])
 		if err != nil {
 			t.Fatal(err)
 		}
-		good := bombFile(t, format.Double, false, codec, 100,
-			dataPage(100, says, format.Plain, short))
-		noise := bombFile(t, format.Double, false, codec, 100,
-			dataPage(100, says, format.Plain, bytes.Repeat([]byte{0xF7, 0x31, 0x9C}, 99)))
+		good := bombFile(
+			t,
+			format.Double,
+			false,
+			codec,
+			100,
+			dataPage(100, says, format.Plain, short),
+		)
+		noise := bombFile(
+			t,
+			format.Double,
+			false,
+			codec,
+			100,
+			dataPage(100, says, format.Plain, bytes.Repeat([]byte{0xF7, 0x31, 0x9C}, 99)),
+		)
 		for _, whole := range []int{0, 1} {
 			if err := readBomb(good, whole); err != nil {
 				t.Errorf("%v, as it says: %v", codec, err)
@@ -241,7 +298,8 @@ func TestParquetRunBombs(t *testing.T) {
 	const text = 1 << 16
 	own := make([]int32, 4000)
 	begin := slices.Repeat([]int32{text}, 4000)
-	own[0], begin[0] = text, 0
+	own[0] = text
+	begin[0] = 0
 	shared := append(deltaOf(t, begin...), deltaOf(t, own...)...)
 	shared = append(shared, make([]byte, text)...)
 	for _, c := range []struct {
@@ -252,35 +310,123 @@ func TestParquetRunBombs(t *testing.T) {
 		pages    []bombPage
 		want     error
 	}{
-		{"levels", format.Double, true, 10,
-			[]bombPage{dataPage(10, 30, format.Plain, withLength(runOf(long, 0)))}, ErrCorrupt},
-		{"levels, version 2", format.Double, true, 10,
-			[]bombPage{dataPage2(10, 10, 6, format.Plain, runOf(long, 0))}, ErrCorrupt},
-		{"levels, many runs", format.Double, true, 10,
-			[]bombPage{dataPage(10, 30, format.Plain, withLength(bytes.Repeat(runOf(200, 0), 4)))},
-			nil},
-		{"places in a dictionary", format.ByteArray, false, 10,
-			[]bombPage{dictionaryPage("1"),
-				dataPage(10, 10, format.RLEDictionary, append([]byte{1}, runOf(long, 0)...))},
-			ErrCorrupt},
-		{"places of no bits", format.ByteArray, false, 10,
-			[]bombPage{dictionaryPage("1"),
-				dataPage(10, 10, format.RLEDictionary,
-					append([]byte{0}, binary.AppendUvarint(nil, 1<<29|1)...))}, ErrCorrupt},
-		{"truth values", format.Boolean, false, 10,
-			[]bombPage{dataPage(10, 10, format.RLE, withLength(runOf(long, 1)))}, ErrCorrupt},
-		{"differences", format.Int64, false, 10,
-			[]bombPage{dataPage(10, 20, format.DeltaBinaryPacked, deltaHead(long))}, ErrCorrupt},
-		{"lengths", format.ByteArray, false, 10,
-			[]bombPage{dataPage(10, 20, format.DeltaLengthByteArray, deltaHead(long))}, ErrCorrupt},
-		{"beginnings, how many", format.ByteArray, false, 10,
-			[]bombPage{dataPage(10, 20, format.DeltaByteArray, deltaHead(long))}, ErrCorrupt},
-		{"beginnings, how long", format.ByteArray, false, 4000,
-			[]bombPage{dataPage(4000, len(shared), format.DeltaByteArray, shared)}, nil},
-		{"runs of numbers", format.Int32, false, 10,
-			[]bombPage{dataPage(10, 20, format.RLE, withLength(runOf(long, 1)))}, ErrCorrupt},
-		{"negative nulls", format.Double, true, 10,
-			[]bombPage{dataPage2(10, -1<<30, 2, format.ByteStreamSplit, runOf(10, 1))}, ErrCorrupt},
+		{
+			"levels",
+			format.Double,
+			true,
+			10,
+			[]bombPage{dataPage(10, 30, format.Plain, withLength(runOf(long, 0)))},
+			ErrCorrupt,
+		},
+		{
+			"levels, version 2",
+			format.Double,
+			true,
+			10,
+			[]bombPage{dataPage2(10, 10, 6, format.Plain, runOf(long, 0))},
+			ErrCorrupt,
+		},
+		{
+			"levels, many runs",
+			format.Double,
+			true,
+			10,
+			[]bombPage{dataPage(
+				10,
+				30,
+				format.Plain,
+				withLength(bytes.Repeat(runOf(200, 0), 4)),
+			)},
+			nil,
+		},
+		{
+			"places in a dictionary",
+			format.ByteArray,
+			false,
+			10,
+			[]bombPage{
+				dictionaryPage("1"),
+				dataPage(
+					10,
+					10,
+					format.RLEDictionary,
+					append([]byte{1}, runOf(long, 0)...),
+				),
+			},
+			ErrCorrupt,
+		},
+		{
+			"places of no bits",
+			format.ByteArray,
+			false,
+			10,
+			[]bombPage{
+				dictionaryPage("1"),
+				dataPage(
+					10,
+					10,
+					format.RLEDictionary,
+					append([]byte{0}, binary.AppendUvarint(nil, 1<<29|1)...),
+				),
+			},
+			ErrCorrupt,
+		},
+		{
+			"truth values",
+			format.Boolean,
+			false,
+			10,
+			[]bombPage{dataPage(10, 10, format.RLE, withLength(runOf(long, 1)))},
+			ErrCorrupt,
+		},
+		{
+			"differences",
+			format.Int64,
+			false,
+			10,
+			[]bombPage{dataPage(10, 20, format.DeltaBinaryPacked, deltaHead(long))},
+			ErrCorrupt,
+		},
+		{
+			"lengths",
+			format.ByteArray,
+			false,
+			10,
+			[]bombPage{dataPage(10, 20, format.DeltaLengthByteArray, deltaHead(long))},
+			ErrCorrupt,
+		},
+		{
+			"beginnings, how many",
+			format.ByteArray,
+			false,
+			10,
+			[]bombPage{dataPage(10, 20, format.DeltaByteArray, deltaHead(long))},
+			ErrCorrupt,
+		},
+		{
+			"beginnings, how long",
+			format.ByteArray,
+			false,
+			4000,
+			[]bombPage{dataPage(4000, len(shared), format.DeltaByteArray, shared)},
+			nil,
+		},
+		{
+			"runs of numbers",
+			format.Int32,
+			false,
+			10,
+			[]bombPage{dataPage(10, 20, format.RLE, withLength(runOf(long, 1)))},
+			ErrCorrupt,
+		},
+		{
+			"negative nulls",
+			format.Double,
+			true,
+			10,
+			[]bombPage{dataPage2(10, -1<<30, 2, format.ByteStreamSplit, runOf(10, 1))},
+			ErrCorrupt,
+		},
 	} {
 		data := bombFile(t, c.typ, c.optional, format.Uncompressed, c.rows, c.pages...)
 		for _, whole := range []int{0, 1} {
@@ -311,26 +457,46 @@ func TestParquetHonestPages(t *testing.T) {
 	var want [6][]float64
 	for i := range rows {
 		text := "100000" + string(rune('0'+i%10))
-		rows[i] = row{I: int64(i * i), S: text, D: ptr(text), B: i%3 == 0, P: float64(i) / 8}
+		rows[i] = row{
+			I: int64(i * i),
+			S: text,
+			D: ptr(text),
+			B: i%3 == 0,
+			P: float64(i) / 8,
+		}
 		x := math.NaN()
 		if i%5 > 0 {
 			x = float64(i%7) / 2
 			rows[i].X = &x
 		}
 		number := 1000000 + float64(i%10)
-		for k, v := range []float64{float64(i * i), x, number, number,
-			map[bool]float64{true: 1}[rows[i].B], rows[i].P} {
+		for k, v := range []float64{
+			float64(i * i),
+			x,
+			number,
+			number,
+			map[bool]float64{true: 1}[rows[i].B],
+			rows[i].P,
+		} {
 			want[k] = append(want[k], v)
 		}
 	}
 	for _, codec := range []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip,
 		format.Brotli, format.Zstd, format.Lz4Raw} {
 		for version := 1; version <= 2; version++ {
-			path := writeParquet(t, rows,
+			path := writeParquet(
+				t,
+				rows,
 				parquet.Compression(parquet.LookupCompressionCodec(codec)),
-				parquet.DataPageVersion(version), parquet.PageBufferSize(3000))
-			table, _, err := Read(t.Context(), path, numericSchema("i", "x", "s", "d", "b", "p"),
-				ReadOptions{Workers: 2})
+				parquet.DataPageVersion(version),
+				parquet.PageBufferSize(3000),
+			)
+			table, _, err := Read(
+				t.Context(),
+				path,
+				numericSchema("i", "x", "s", "d", "b", "p"),
+				ReadOptions{Workers: 2},
+			)
 			if err != nil {
 				t.Errorf("%v, version %d: %v", codec, version, err)
 				continue
@@ -350,7 +516,10 @@ func TestParquetZstdStreams(t *testing.T) {
 	for _, n := range []int{1, 100, 5000, 100_000} {
 		var plain []byte
 		for range n {
-			plain = binary.LittleEndian.AppendUint64(plain, math.Float64bits(random.Float64()))
+			plain = binary.LittleEndian.AppendUint64(
+				plain,
+				math.Float64bits(random.Float64()),
+			)
 		}
 		var b bytes.Buffer
 		z, err := zstd.NewWriter(&b)
@@ -365,8 +534,14 @@ func TestParquetZstdStreams(t *testing.T) {
 		if err := z.Close(); err != nil {
 			t.Fatal(err)
 		}
-		data := bombFile(t, format.Double, false, format.Zstd, int64(n),
-			dataPage(n, len(plain), format.Plain, b.Bytes()))
+		data := bombFile(
+			t,
+			format.Double,
+			false,
+			format.Zstd,
+			int64(n),
+			dataPage(n, len(plain), format.Plain, b.Bytes()),
+		)
 		table, _, err := readColumn(data, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -385,8 +560,15 @@ func TestParquetDictionaryLimit(t *testing.T) {
 		dictionary := dictionaryPage("1")
 		dictionary.header.UncompressedPageSize = 1 << 30
 		dictionary.header.DictionaryPageHeader.V.NumValues = parquetfile.MaxDictionary + more
-		data := bombFile(t, format.ByteArray, false, format.Uncompressed, 1, dictionary,
-			dataPage(1, 3, format.RLEDictionary, []byte{0, 2}))
+		data := bombFile(
+			t,
+			format.ByteArray,
+			false,
+			format.Uncompressed,
+			1,
+			dictionary,
+			dataPage(1, 3, format.RLEDictionary, []byte{0, 2}),
+		)
 		want := ErrCorrupt // it contains fewer
 		if more > 0 {
 			want = ErrTooLarge
@@ -400,24 +582,41 @@ func TestParquetDictionaryLimit(t *testing.T) {
 
 // TestParquetRefusesLZ4 checks that the deprecated codec LZ4, whose framing was never specified, is rejected.
 func TestParquetRefusesLZ4(t *testing.T) {
-	data := bombFile(t, format.Double, false, format.Lz4, 1,
-		dataPage(1, 8, format.Plain, make([]byte, 9)))
+	data := bombFile(
+		t,
+		format.Double,
+		false,
+		format.Lz4,
+		1,
+		dataPage(1, 8, format.Plain, make([]byte, 9)),
+	)
 	checkError(t, "LZ4", readBomb(data, 0), ErrColumnType)
 }
 
 // TestParquetStopsInAPage checks that reading ends with the context, even within a page.
 func TestParquetStopsInAPage(t *testing.T) {
 	const size = 1 << 25
-	data := bombFile(t, format.ByteArray, false, format.Uncompressed, 1,
-		dataPage(1, size+4, format.Plain, withLength(make([]byte, size))))
+	data := bombFile(
+		t,
+		format.ByteArray,
+		false,
+		format.Uncompressed,
+		1,
+		dataPage(1, size+4, format.Plain, withLength(make([]byte, size))),
+	)
 	ctx, cancel := context.WithCancel(t.Context())
-	rd, err := newReader("x.parquet", fileKind{parquet: true}, numericSchema("x"), ReadOptions{})
+	rd, err := newReader(
+		"x.parquet",
+		fileKind{parquet: true},
+		numericSchema("x"),
+		ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := &cancelling{Reader: bytes.NewReader(data), cancel: cancel}
-	if _, _, err := rd.readParquet(ctx, f, int64(len(data))); !errors.Is(err, context.Canceled) ||
-		f.after > 1<<20 {
+	_, _, err = rd.readParquet(ctx, f, int64(len(data)))
+	if !errors.Is(err, context.Canceled) || f.after > 1<<20 {
 		t.Errorf("%v, %d bytes were read after the end", err, f.after)
 	}
 }

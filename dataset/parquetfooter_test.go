@@ -50,8 +50,10 @@ func groupRows(n int) []groupRow {
 			D:  [3]byte{0, byte(i), 7},
 		}
 		if i%2 == 0 {
-			out[i].BO, out[i].IO, out[i].XO, out[i].SO = ptr(i%4 == 0), ptr(int64(i)),
-				ptr(float64(-i)), ptr(text)
+			out[i].BO = ptr(i%4 == 0)
+			out[i].IO = ptr(int64(i))
+			out[i].XO = ptr(float64(-i))
+			out[i].SO = ptr(text)
 		}
 	}
 	return out
@@ -86,7 +88,10 @@ var emptyGroups = map[string]func(m *format.ColumnMetaData){
 
 // withGroups inserts groups without rows into a file, before the groups with the given numbers.
 func withGroups(
-	tb testing.TB, image []byte, at []int, change func(m *format.ColumnMetaData),
+	tb testing.TB,
+	image []byte,
+	at []int,
+	change func(m *format.ColumnMetaData),
 ) []byte {
 	tb.Helper()
 	end := len(image) - footerEnd - int(binary.LittleEndian.Uint32(image[len(image)-footerEnd:]))
@@ -119,10 +124,21 @@ func withGroups(
 func readImage(data []byte) outcome {
 	ctx := context.Background()
 	schema := numericSchema("b", "bo", "i", "id", "io", "f", "x", "xo", "s", "sd", "d")
-	schema.Columns = append(schema.Columns,
-		Column{Name: "so", Kind: Category, Categories: []string{"0", "4", "16"}})
+	schema.Columns = append(
+		schema.Columns,
+		Column{
+			Name:       "so",
+			Kind:       Category,
+			Categories: []string{"0", "4", "16"},
+		},
+	)
 	schema.Unit = "sl"
-	rd, err := newReader("x.parquet", fileKind{parquet: true}, schema, ReadOptions{Workers: 1})
+	rd, err := newReader(
+		"x.parquet",
+		fileKind{parquet: true},
+		schema,
+		ReadOptions{Workers: 1},
+	)
 	if err != nil {
 		return outcome{err: err.Error()}
 	}
@@ -135,9 +151,13 @@ func TestParquetEmptyGroups(t *testing.T) {
 	for _, codec := range []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip,
 		format.Brotli, format.Zstd, format.Lz4Raw} {
 		for version := 1; version <= 2; version++ {
-			path := writeParquet(t, groupRows(25),
+			path := writeParquet(
+				t,
+				groupRows(25),
 				parquet.Compression(parquet.LookupCompressionCodec(codec)),
-				parquet.DataPageVersion(version), parquet.MaxRowsPerRowGroup(10))
+				parquet.DataPageVersion(version),
+				parquet.MaxRowsPerRowGroup(10),
+			)
 			image, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
@@ -148,9 +168,17 @@ func TestParquetEmptyGroups(t *testing.T) {
 			}
 			for style, change := range emptyGroups {
 				for _, at := range [][]int{{0}, {1}, {3}, {0, 0, 1, 2, 3, 3}} {
-					if got := readImage(withGroups(t, image, at, change)); fmt.Sprint(
+					got := readImage(withGroups(t, image, at, change))
+					if fmt.Sprint(
 						got) != fmt.Sprint(want) {
-						t.Errorf("%v, version %d, %s, at %v: %+v", codec, version, style, at, got)
+						t.Errorf(
+							"%v, version %d, %s, at %v: %+v",
+							codec,
+							version,
+							style,
+							at,
+							got,
+						)
 					}
 				}
 			}
@@ -212,8 +240,13 @@ func TestParquetRandomGroups(t *testing.T) {
 	for range 60 {
 		size := 1 + random.Int64N(9)
 		rows := 1 + random.IntN(30)
-		path := writeParquet(t, groupRows(rows), parquet.DataPageVersion(1+random.IntN(2)),
-			parquet.MaxRowsPerRowGroup(size), parquet.PageBufferSize(1+random.IntN(200)))
+		path := writeParquet(
+			t,
+			groupRows(rows),
+			parquet.DataPageVersion(1+random.IntN(2)),
+			parquet.MaxRowsPerRowGroup(size),
+			parquet.PageBufferSize(1+random.IntN(200)),
+		)
 		image, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -226,7 +259,15 @@ func TestParquetRandomGroups(t *testing.T) {
 		style := styles[random.IntN(len(styles))]
 		if got, want := readImage(withGroups(t, image, at, emptyGroups[style])),
 			readImage(image); want.err != "" || fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("%d rows by %d, %s at %v: %+v, want %+v", rows, size, style, at, got, want)
+			t.Errorf(
+				"%d rows by %d, %s at %v: %+v, want %+v",
+				rows,
+				size,
+				style,
+				at,
+				got,
+				want,
+			)
 		}
 	}
 }
@@ -235,16 +276,21 @@ func TestParquetRandomGroups(t *testing.T) {
 // with a single value is missing in every other record.
 func TestParquetNullColumn(t *testing.T) {
 	var b bytes.Buffer
-	schema := parquet.NewSchema("t",
+	schema := parquet.NewSchema(
+		"t",
 		parquet.Group{
 			"n": parquet.Optional(parquet.Leaf(parquet.NullType)),
 			"x": parquet.Leaf(parquet.DoubleType),
-		})
+		},
+	)
 	w := parquet.NewWriter(&b, schema)
 	for range 3 {
-		if _, err := w.WriteRows(
-			[]parquet.Row{{parquet.NullValue().Level(0, 0, 0),
-				parquet.DoubleValue(2).Level(0, 0, 1)}}); err != nil {
+		_, err := w.WriteRows(
+			[]parquet.Row{{
+				parquet.NullValue().Level(0, 0, 0),
+				parquet.DoubleValue(2).Level(0, 0, 1),
+			}})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -252,26 +298,37 @@ func TestParquetNullColumn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, schema := range map[string]Schema{
-		"number": {Columns: []Column{{Name: "x"}, {Name: "n", HasMissing: true, Missing: 7}}},
-		"category": {Columns: []Column{{Name: "x"},
-			{Name: "n", Kind: Category, Categories: []string{"a"}}}},
+		"number": {Columns: []Column{
+			{Name: "x"},
+			{Name: "n", HasMissing: true, Missing: 7},
+		}},
+		"category": {Columns: []Column{
+			{Name: "x"},
+			{Name: "n", Kind: Category, Categories: []string{"a"}},
+		}},
 		"unit": {Columns: []Column{{Name: "x"}}, Unit: "n"},
 	} {
 		rd, err := newReader("x.parquet", fileKind{parquet: true}, schema, ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		table, stats, err := rd.readParquet(t.Context(), bytes.NewReader(b.Bytes()), int64(b.Len()))
+		table, stats, err := rd.readParquet(
+			t.Context(),
+			bytes.NewReader(b.Bytes()),
+			int64(b.Len()),
+		)
 		switch {
 		case err != nil:
 			t.Errorf("%s: %v", name, err)
 		case table.Len() != 3 || table.Float(0)[2] != 2:
 			t.Errorf("%s: %d rows", name, table.Len())
 		case name == "number" &&
-			(!slices.Equal(table.Float(1), []float64{7, 7, 7}) || stats.Columns[1].Missing != 3):
+			(!slices.Equal(table.Float(1), []float64{7, 7, 7}) ||
+				stats.Columns[1].Missing != 3):
 			t.Errorf("numbers %v, %+v", table.Float(1), stats)
 		case name == "category" &&
-			(!slices.Equal(table.Codes(1), []int32{1, 1, 1}) || stats.Columns[1].Missing != 3):
+			(!slices.Equal(table.Codes(1), []int32{1, 1, 1}) ||
+				stats.Columns[1].Missing != 3):
 			t.Errorf("codes %v, %+v", table.Codes(1), stats)
 		case name == "unit" && (table.ID(1) != NoUnit || stats.NoUnit != 3):
 			t.Errorf("units %+v", stats)
@@ -292,20 +349,38 @@ func TestParquetWholeDoubles(t *testing.T) {
 	var names []string
 	for _, v := range []int64{0, 7, 999999, 1000000, 16777216, 21000000, 1e15, 1<<53 - 1, -1000000,
 		-(1<<53 - 1)} {
-		rows = append(rows,
-			row{I: v, F: float64(v), G: float32(min(max(v, -1<<24), 1<<24)), Z: float64(v) + .5})
+		rows = append(
+			rows,
+			row{
+				I: v,
+				F: float64(v),
+				G: float32(min(max(v, -1<<24), 1<<24)),
+				Z: float64(v) + .5,
+			},
+		)
 		names = append(names, strconv.FormatInt(v, 10))
 	}
 	path := writeParquet(t, rows)
 	read := func(column string, categories []string) *Table {
-		table, _, err := Read(t.Context(), path,
-			Schema{Unit: column, Columns: []Column{{Name: "z"}}}, ReadOptions{})
+		table, _, err := Read(
+			t.Context(),
+			path,
+			Schema{Unit: column, Columns: []Column{{Name: "z"}}},
+			ReadOptions{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		codes, _, err := Read(t.Context(), path,
-			Schema{Columns: []Column{{Name: column, Kind: Category, Categories: categories}}},
-			ReadOptions{})
+		codes, _, err := Read(
+			t.Context(),
+			path,
+			Schema{Columns: []Column{{
+				Name:       column,
+				Kind:       Category,
+				Categories: categories,
+			}}},
+			ReadOptions{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -354,12 +429,17 @@ func TestParquetLongTexts(t *testing.T) {
 	}
 	blanks := bytes.Repeat([]byte{' '}, longestLine-1)
 	long := string(append(blanks, "12"...))
-	path := writeParquet(t,
-		[]row{{"3", "x", "4", "p"}, {long, long, long, long}, {"5", "1", "6", "1"}})
+	path := writeParquet(
+		t,
+		[]row{{"3", "x", "4", "p"}, {long, long, long, long}, {"5", "1", "6", "1"}},
+	)
 	schema := Schema{
 		Unit: "u",
-		Columns: []Column{{Name: "a"}, {Name: "b", Kind: Category, Categories: []string{"x", "1"}},
-			{Name: "c"}},
+		Columns: []Column{
+			{Name: "a"},
+			{Name: "b", Kind: Category, Categories: []string{"x", "1"}},
+			{Name: "c"},
+		},
 	}
 	table, _, err := Read(t.Context(), path, schema, ReadOptions{Workers: 4})
 	if err != nil {
@@ -375,15 +455,25 @@ func TestParquetLongTexts(t *testing.T) {
 // TestParquetLongTextMemory checks that at most the first 16 MiB of a 96 MiB cell are held in memory.
 func TestParquetLongTextMemory(t *testing.T) {
 	const size = 96 << 20
-	plain := append(binary.LittleEndian.AppendUint32(nil, size), bytes.Repeat([]byte{'q'}, size)...)
+	plain := append(
+		binary.LittleEndian.AppendUint32(nil, size),
+		bytes.Repeat([]byte{'q'}, size)...,
+	)
 	body, err := parquet.LookupCompressionCodec(format.Zstd).Encode(nil, plain)
 	if err != nil {
 		t.Fatal(err)
 	}
-	data := bombFile(t, format.ByteArray, false, format.Zstd, 1,
-		dataPage(1, len(plain), format.Plain, body))
+	data := bombFile(
+		t,
+		format.ByteArray,
+		false,
+		format.Zstd,
+		1,
+		dataPage(1, len(plain), format.Plain, body),
+	)
 	used := heapUse(func() {
-		if _, stats, err := readColumn(data, 0); err != nil || stats.Columns[0].Unparseable != 1 {
+		_, stats, err := readColumn(data, 0)
+		if err != nil || stats.Columns[0].Unparseable != 1 {
 			t.Errorf("%+v, %v", stats, err)
 		}
 	})
@@ -396,14 +486,22 @@ func TestParquetLongTextMemory(t *testing.T) {
 // their length.
 func TestParquetLongStatistics(t *testing.T) {
 	const size = 16 << 20
-	image, err := os.ReadFile(writeParquet(t, groupRows(25), parquet.MaxRowsPerRowGroup(10)))
+	image, err := os.ReadFile(writeParquet(
+		t,
+		groupRows(25),
+		parquet.MaxRowsPerRowGroup(10),
+	))
 	if err != nil {
 		t.Fatal(err)
 	}
 	end := len(image) - footerEnd - int(binary.LittleEndian.Uint32(image[len(image)-footerEnd:]))
 	var meta format.FileMetaData
-	if err := thrift.Unmarshal(new(thrift.CompactProtocol), image[end:len(image)-footerEnd],
-		&meta); err != nil {
+	err = thrift.Unmarshal(
+		new(thrift.CompactProtocol),
+		image[end:len(image)-footerEnd],
+		&meta,
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 	long := bytes.Repeat([]byte{'q'}, size)
@@ -420,7 +518,8 @@ func TestParquetLongStatistics(t *testing.T) {
 	data = append(binary.LittleEndian.AppendUint32(data, uint32(len(footer))), "PAR1"...)
 	want := readImage(image)
 	used := heapUse(func() {
-		if got := readImage(data); want.err != "" || fmt.Sprint(got) != fmt.Sprint(want) {
+		got := readImage(data)
+		if want.err != "" || fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	})

@@ -27,23 +27,37 @@ type fuzzRow struct {
 
 // fuzzSchema reads all columns of a fuzzRow.
 func fuzzSchema() Schema {
-	return Schema{Unit: "s",
-		Columns: []Column{{Name: "n"}, {Name: "i", HasMissing: true, Missing: -1},
-			{Name: "c", Kind: Category, Categories: []string{"x", "NA"}}, {Name: "d"}, {Name: "b"}}}
+	return Schema{
+		Unit: "s",
+		Columns: []Column{
+			{Name: "n"},
+			{Name: "i", HasMissing: true, Missing: -1},
+			{Name: "c", Kind: Category, Categories: []string{"x", "NA"}},
+			{Name: "d"},
+			{Name: "b"},
+		},
+	}
 }
 
 // fuzzImages are small Parquet files without checksums, so that a page with changed bytes is still examined.
 func fuzzImages(tb testing.TB) [][]byte {
 	rows := make([]fuzzRow, 9)
 	for i := range rows {
-		rows[i] = fuzzRow{I: int64(i * i), C: "x", D: [3]byte{byte(i)}, B: i%2 == 0, S: "unit"}
+		rows[i] = fuzzRow{
+			I: int64(i * i),
+			C: "x",
+			D: [3]byte{byte(i)},
+			B: i%2 == 0,
+			S: "unit",
+		}
 		if i%3 > 0 {
 			rows[i].N = ptr(float64(i) / 4)
 		}
 	}
 	var out [][]byte
 	for _, opts := range [][]parquet.WriterOption{
-		{parquet.DataPageVersion(1)}, {parquet.DataPageVersion(2)},
+		{parquet.DataPageVersion(1)},
+		{parquet.DataPageVersion(2)},
 		{parquet.MaxRowsPerRowGroup(4), parquet.PageBufferSize(40)},
 	} {
 		data, err := os.ReadFile(writeParquet(tb, rows, opts...))
@@ -78,7 +92,8 @@ func blankChecksums(tb testing.TB, data []byte) {
 				size, _ := headerNumber(tb, data[at:end], 3)
 				compressed, _ := binary.Varint(data[at+size:])
 				reader := new(thrift.CompactProtocol).NewReaderFromBytes(data[at:end])
-				if err := thrift.NewDecoder(reader).Decode(new(format.PageHeader)); err != nil {
+				err := thrift.NewDecoder(reader).Decode(new(format.PageHeader))
+				if err != nil {
 					tb.Fatal(err)
 				}
 				at += reader.BytesRead() + int(compressed)
@@ -127,26 +142,43 @@ func FuzzParquet(f *testing.F) {
 }
 
 func readAnyParquet(t *testing.T, data []byte) {
-	rd, err := newReader("x.parquet", fileKind{parquet: true}, fuzzSchema(),
-		ReadOptions{Workers: 1, page: 1 << 16})
+	rd, err := newReader(
+		"x.parquet",
+		fileKind{parquet: true},
+		fuzzSchema(),
+		ReadOptions{Workers: 1, page: 1 << 16},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	names, herr := parquetHeader("x.parquet", bytes.NewReader(data), int64(len(data)))
-	table, stats, err := rd.readParquet(context.Background(), bytes.NewReader(data),
-		int64(len(data)))
+	table, stats, err := rd.readParquet(
+		context.Background(),
+		bytes.NewReader(data),
+		int64(len(data)),
+	)
 	var fe *FileError
 	if herr != nil && !errors.As(herr, &fe) || err != nil && !errors.As(err, &fe) {
 		t.Fatalf("%v, %v", herr, err)
 	}
 	if err == nil && (herr != nil || len(names) < 6 || table.Len() != stats.Rows) {
-		t.Fatalf("a table of %d rows, %d counted, header %q, %v", table.Len(), stats.Rows, names,
-			herr)
+		t.Fatalf(
+			"a table of %d rows, %d counted, header %q, %v",
+			table.Len(),
+			stats.Rows,
+			names,
+			herr,
+		)
 	}
 	rd.opts.BatchRows = 3
 	var g gathered
-	serr := streamParquet(context.Background(), rd, bytes.NewReader(data), int64(len(data)),
-		g.newConsumer(rd.schema))
+	serr := streamParquet(
+		context.Background(),
+		rd,
+		bytes.NewReader(data),
+		int64(len(data)),
+		g.newConsumer(rd.schema),
+	)
 	if serr != nil && !errors.As(serr, &fe) {
 		t.Fatalf("as a stream: %v", serr)
 	}
@@ -165,7 +197,9 @@ func TestParquetClaims(t *testing.T) {
 		t.Fatalf("the file itself: %v, %d bytes", err, used)
 	}
 	claims := map[string][]byte{"footer of 4 GB": binary.LittleEndian.AppendUint32(
-		[]byte("PAR1PAR1"), 1<<32-9)}
+		[]byte("PAR1PAR1"),
+		1<<32-9,
+	)}
 	claims["footer of 4 GB"] = append(claims["footer of 4 GB"], "PAR1"...)
 	footer := func(data []byte) []byte {
 		out := append([]byte("PAR1"), data...)
@@ -176,8 +210,10 @@ func TestParquetClaims(t *testing.T) {
 	claims["structs in structs"] = footer(bytes.Repeat([]byte{0x1C}, 100_000))
 	claims["groups in groups"] = footer(nestedGroups(t))
 	for _, field := range []int{2, 3} { // sizes
-		claims[fmt.Sprintf("a page that claims 2 GB, field %d", field)] = withPageField(t, image,
-			field)
+		claims[fmt.Sprintf(
+			"a page that claims 2 GB, field %d",
+			field,
+		)] = withPageField(t, image, field)
 	}
 	for name, data := range claims {
 		used := heapUse(func() {
@@ -197,8 +233,12 @@ func TestParquetClaims(t *testing.T) {
 }
 
 func readBytes(data []byte) (*Table, *Stats, error) {
-	rd, err := newReader("x.parquet", fileKind{parquet: true}, fuzzSchema(),
-		ReadOptions{Workers: 1})
+	rd, err := newReader(
+		"x.parquet",
+		fileKind{parquet: true},
+		fuzzSchema(),
+		ReadOptions{Workers: 1},
+	)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -14,16 +14,27 @@ import (
 // classes.
 func TestParquetMany(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 3))
-	special := []uint64{0, 1 << 63, math.Float64bits(math.NaN()), math.Float64bits(math.Inf(1)),
-		math.Float64bits(math.Inf(-1)), 1, math.MaxUint64,
-		math.Float64bits(math.MaxFloat64), uint64(math.Float32bits(float32(math.Inf(-1)))),
-		0x7fc00001, 0x7f7fffff, 1 << 31}
+	special := []uint64{
+		0,
+		1 << 63,
+		math.Float64bits(math.NaN()),
+		math.Float64bits(math.Inf(1)),
+		math.Float64bits(math.Inf(-1)),
+		1,
+		math.MaxUint64,
+		math.Float64bits(math.MaxFloat64),
+		uint64(math.Float32bits(float32(math.Inf(-1)))),
+		0x7fc00001,
+		0x7f7fffff,
+		1 << 31,
+	}
 	for _, c := range []struct {
 		name  string
 		conv  *converter
 		width int
 	}{
-		{"doubles", doubleConverter(), 8}, {"floats", floatConverter(), 4},
+		{"doubles", doubleConverter(), 8},
+		{"floats", floatConverter(), 4},
 		{"integers", integerConverter(format.Int32, false), 4},
 		{"long integers", integerConverter(format.Int64, false), 8},
 	} {

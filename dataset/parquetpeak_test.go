@@ -29,7 +29,11 @@ type hugePage struct {
 // writeHuge writes a file with a numeric column a and a column c with the given codec and pages of version 1 or
 // 2.
 func writeHuge(
-	t *testing.T, codec format.CompressionCodec, rows int, version2 bool, pages ...hugePage,
+	t *testing.T,
+	codec format.CompressionCodec,
+	rows int,
+	version2 bool,
+	pages ...hugePage,
 ) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "huge.parquet")
@@ -76,7 +80,11 @@ func writeHuge(
 	}
 	_, err = io.WriteString(out, "PAR1")
 	check(err)
-	write(hugePage{values: rows, expanded: int64(8 * rows), body: bytesOf(make([]byte, 8*rows))})
+	write(hugePage{
+		values:   rows,
+		expanded: int64(8 * rows),
+		body:     bytesOf(make([]byte, 8*rows)),
+	})
 	first := out.n
 	for _, p := range pages {
 		write(p)
@@ -91,8 +99,12 @@ func writeHuge(
 		typ format.Type, codec format.CompressionCodec, at, end int64,
 	) format.ColumnChunk {
 		return format.ColumnChunk{MetaData: format.ColumnMetaData{
-			Type: typ, Codec: codec, NumValues: int64(rows), TotalCompressedSize: end - at,
-			DataPageOffset: at}}
+			Type:                typ,
+			Codec:               codec,
+			NumValues:           int64(rows),
+			TotalCompressedSize: end - at,
+			DataPageOffset:      at,
+		}}
 	}
 	meta := format.FileMetaData{
 		Version: 1,
@@ -140,7 +152,8 @@ func cellsOf(w io.Writer, sizes ...int) error {
 		block[k] = 'q'
 	}
 	for _, size := range sizes {
-		if _, err := w.Write(binary.LittleEndian.AppendUint32(nil, uint32(size))); err != nil {
+		_, err := w.Write(binary.LittleEndian.AppendUint32(nil, uint32(size)))
+		if err != nil {
 			return err
 		}
 		for ; size > 0; size -= len(block) {
@@ -155,8 +168,11 @@ func cellsOf(w io.Writer, sizes ...int) error {
 // zstdOf compresses the output of fill.
 func zstdOf(fill func(io.Writer) error) func(io.Writer) error {
 	var out bytes.Buffer
-	z, err := zstd.NewWriter(&out, zstd.WithEncoderConcurrency(1),
-		zstd.WithEncoderLevel(zstd.SpeedFastest))
+	z, err := zstd.NewWriter(
+		&out,
+		zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderLevel(zstd.SpeedFastest),
+	)
 	if err == nil {
 		err = errors.Join(fill(z), z.Close())
 	}
@@ -202,26 +218,64 @@ func TestPeakMemoryOfParquet(t *testing.T) {
 	}
 	two := zstdOf(plain(240*mib, 240*mib))
 	for name, path := range map[string]string{
-		"two cells of 240 MiB, zstd": writeHuge(t, format.Zstd, 2, false,
-			hugePage{values: 2, expanded: 480*mib + 8, body: two}),
-		"two cells of 240 MiB, Snappy": writeHuge(t, format.Snappy, 2, true,
-			hugePage{values: 2, expanded: 480*mib + 8, body: snappyOf(240*mib, 240*mib)}),
-		"one cell of 300 MiB": writeHuge(t, format.Uncompressed, 1, false,
-			hugePage{values: 1, expanded: 300*mib + 4, body: plain(300 * mib)}),
-		"a dictionary of two cells of 240 MiB": writeHuge(t, format.Zstd, 3, false,
-			hugePage{dictionary: true, values: 2, expanded: 480*mib + 8, body: two},
+		"two cells of 240 MiB, zstd": writeHuge(
+			t,
+			format.Zstd,
+			2,
+			false,
+			hugePage{values: 2, expanded: 480*mib + 8, body: two},
+		),
+		"two cells of 240 MiB, Snappy": writeHuge(
+			t,
+			format.Snappy,
+			2,
+			true,
+			hugePage{
+				values:   2,
+				expanded: 480*mib + 8,
+				body:     snappyOf(240*mib, 240*mib),
+			},
+		),
+		"one cell of 300 MiB": writeHuge(
+			t,
+			format.Uncompressed,
+			1,
+			false,
+			hugePage{
+				values:   1,
+				expanded: 300*mib + 4,
+				body:     plain(300 * mib),
+			},
+		),
+		"a dictionary of two cells of 240 MiB": writeHuge(
+			t,
+			format.Zstd,
+			3,
+			false,
+			hugePage{
+				dictionary: true,
+				values:     2,
+				expanded:   480*mib + 8,
+				body:       two,
+			},
 			hugePage{
 				values:   3,
 				encoding: format.RLEDictionary,
 				expanded: 3,
 				body:     zstdOf(bytesOf([]byte{1, 6, 1})),
-			}),
-		"a page of 300 MiB of short cells": writeHuge(t, format.Zstd, len(small), true,
+			},
+		),
+		"a page of 300 MiB of short cells": writeHuge(
+			t,
+			format.Zstd,
+			len(small),
+			true,
 			hugePage{
 				values:   len(small),
 				expanded: int64(200 * len(small)),
 				body:     zstdOf(plain(small...)),
-			}),
+			},
+		),
 	} {
 		used := peakMemory(t, path, false, false)
 		t.Logf("%s: %d MiB", name, used>>20)

@@ -23,21 +23,23 @@ func TestParquetText(t *testing.T) {
 	}
 	got := make([][]string, len(names))
 	last := -1
-	if err := ParquetText(t.Context(), path, 0, func(j int, cell []byte) {
+	err = ParquetText(t.Context(), path, 0, func(j int, cell []byte) {
 		if j < last {
 			t.Errorf("column %d after %d", j, last)
 		}
 		last = j
 		got[j] = append(got[j], string(cell))
-	}); err != nil {
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"-12.34", "0.05", "1.00", "0.00"}; !slices.Equal(
+	want := []string{"-12.34", "0.05", "1.00", "0.00"}
+	if !slices.Equal(
 		got[slices.Index(names, "decimal")], want) {
 		t.Errorf("decimals %q", got[slices.Index(names, "decimal")])
 	}
-	if want := []string{"red", "", "green", " blue"}; !slices.Equal(got[slices.Index(names, "opt")],
-		want) {
+	want = []string{"red", "", "green", " blue"}
+	if !slices.Equal(got[slices.Index(names, "opt")], want) {
 		t.Errorf("optional texts %q", got[slices.Index(names, "opt")])
 	}
 	for j, name := range names {
@@ -52,11 +54,17 @@ func TestParquetText(t *testing.T) {
 		}
 		c := Column{Name: name, Kind: Category}
 		for _, text := range got[j] {
-			if text = cell.Trim(text); text != "" && !slices.Contains(c.Categories, text) {
+			text = cell.Trim(text)
+			if text != "" && !slices.Contains(c.Categories, text) {
 				c.Categories = append(c.Categories, text)
 			}
 		}
-		table, _, err := Read(t.Context(), path, Schema{Columns: []Column{c}}, ReadOptions{})
+		table, _, err := Read(
+			t.Context(),
+			path,
+			Schema{Columns: []Column{c}},
+			ReadOptions{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +98,9 @@ func TestParquetTextErrors(t *testing.T) {
 		file("text.parquet", []byte("a,b\n1,2\n")): ErrFormat,
 		filepath.Join(dir, "absent.parquet"):       ErrUnreadable,
 	} {
-		err := ParquetText(t.Context(), path, 0, func(int, []byte) { t.Errorf("%s: a cell", path) })
+		err := ParquetText(t.Context(), path, 0, func(int, []byte) {
+			t.Errorf("%s: a cell", path)
+		})
 		var typed *FileError
 		if !errors.Is(err, want) || !errors.As(err, &typed) {
 			t.Errorf("%s: %v, want %v", path, err, want)
@@ -98,7 +108,8 @@ func TestParquetTextErrors(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := ParquetText(ctx, path, 0, func(int, []byte) {}); !errors.Is(err, context.Canceled) {
+	err = ParquetText(ctx, path, 0, func(int, []byte) {})
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

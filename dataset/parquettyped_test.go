@@ -62,7 +62,8 @@ func TestParquetCellsAreThoseOfText(t *testing.T) {
 			for j, name := range names {
 				column := Column{Name: name}
 				if as == "categories" {
-					column.Kind, column.Other = Category, true
+					column.Kind = Category
+					column.Other = true
 					for _, r := range records {
 						if text := r[j]; text != "" && column.categoryIndex(text) < 0 {
 							column.Categories = append(column.Categories, text)
@@ -71,12 +72,22 @@ func TestParquetCellsAreThoseOfText(t *testing.T) {
 				}
 				s.Columns = append(s.Columns, column)
 			}
-			want, wantStats, err := ReadFrom(context.Background(),
-				strings.NewReader(header+"\n"+c.text), "stdin", s, ReadOptions{Format: c.format})
+			want, wantStats, err := ReadFrom(
+				context.Background(),
+				strings.NewReader(header+"\n"+c.text),
+				"stdin",
+				s,
+				ReadOptions{Format: c.format},
+			)
 			if err != nil {
 				t.Fatal(title, err)
 			}
-			got, stats, err := Read(context.Background(), path, s, ReadOptions{Format: c.format})
+			got, stats, err := Read(
+				context.Background(),
+				path,
+				s,
+				ReadOptions{Format: c.format},
+			)
 			if err != nil {
 				t.Fatal(title, err)
 			}
@@ -84,16 +95,26 @@ func TestParquetCellsAreThoseOfText(t *testing.T) {
 				if column.Kind == Category {
 					for i, code := range want.Codes(j) {
 						if got.Codes(j)[i] != code {
-							t.Errorf("%s: %s: category %d, want %d", title, column.Name,
-								got.Codes(j)[i], code)
+							t.Errorf(
+								"%s: %s: category %d, want %d",
+								title,
+								column.Name,
+								got.Codes(j)[i],
+								code,
+							)
 						}
 					}
 					continue
 				}
 				equalFloats(t, title+": "+column.Name, got.Float(j), want.Float(j))
 				if stats.Columns[j].Missing != wantStats.Columns[j].Missing {
-					t.Errorf("%s: %s: %d missing cells, want %d", title, column.Name,
-						stats.Columns[j].Missing, wantStats.Columns[j].Missing)
+					t.Errorf(
+						"%s: %s: %d missing cells, want %d",
+						title,
+						column.Name,
+						stats.Columns[j].Missing,
+						wantStats.Columns[j].Missing,
+					)
 				}
 			}
 		}

@@ -21,8 +21,11 @@ const peakVariable = "DPTRAIN_TEST_PEAK"
 func peakMemory(t *testing.T, path string, multiline, stream bool) int64 {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run", "^TestPeakChild$", "-test.count", "1")
-	cmd.Env = append(os.Environ(),
-		fmt.Sprintf("%s=%v %v %s", peakVariable, multiline, stream, path), "GOMAXPROCS=4")
+	cmd.Env = append(
+		os.Environ(),
+		fmt.Sprintf("%s=%v %v %s", peakVariable, multiline, stream, path),
+		"GOMAXPROCS=4",
+	)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", filepath.Base(path), err, out)
@@ -41,8 +44,10 @@ func TestPeakChild(t *testing.T) {
 	if len(how) < 3 {
 		t.Skip("run by TestPeakMemory")
 	}
-	schema := Schema{Columns: []Column{{Name: "a"},
-		{Name: "c", Kind: Category, Categories: []string{"x"}}}}
+	schema := Schema{Columns: []Column{
+		{Name: "a"},
+		{Name: "c", Kind: Category, Categories: []string{"x"}},
+	}}
 	path := how[2]
 	opts := ReadOptions{Format: Format{MultilineQuotes: how[0] == "true"}}
 	var err error
@@ -65,11 +70,12 @@ func TestPeakChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.HasSuffix(path, ".parquet") {
-		if err := Stream(t.Context(), path, schema, ReadOptions{}, Consumer[int]{
+		err := Stream(t.Context(), path, schema, ReadOptions{}, Consumer[int]{
 			Begin: func(Head) error { return nil },
 			Work:  func(b *Batch) (int, error) { return b.Table.Len(), nil },
 			Emit:  func(int) error { return nil },
-		}); err != nil {
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -80,8 +86,11 @@ func TestPeakChild(t *testing.T) {
 	fmt.Println(string(status))
 }
 
-var peakFull = flag.Bool("full", false,
-	"read every long line as a table and as a stream, with quotes across lines and without")
+var peakFull = flag.Bool(
+	"full",
+	false,
+	"read every long line as a table and as a stream, with quotes across lines and without",
+)
 
 // TestPeakMemory reads tables of few records with extreme lines in at most 256 MiB, as a table or as a stream.
 // (A reader that builds every field, like encoding/csv, takes 1.4 GiB per worker for the first.) Without the
@@ -100,19 +109,34 @@ func TestPeakMemory(t *testing.T) {
 		{"one cell", strings.Repeat("q", 2*longestLine)},
 	} {
 		name := extreme.name
-		data := gzipBytes([]byte("a,b,c\n" + strings.Repeat("1,2,x\n"+extreme.line+"\n", 4)))
+		data := gzipBytes([]byte("a,b,c\n" + strings.Repeat(
+			"1,2,x\n"+extreme.line+"\n",
+			4,
+		)))
 		for _, multiline := range []bool{false, true} {
 			path := filepath.Join(t.TempDir(), "t.csv.gz")
 			writeFile(t, path, data)
 			for _, stream := range []bool{false, true} {
-				if inTurn := stream == (multiline == (i%2 == 0)); !inTurn && !*peakFull {
+				inTurn := stream == (multiline == (i%2 == 0))
+				if !inTurn && !*peakFull {
 					continue
 				}
 				used := peakMemory(t, path, multiline, stream)
-				t.Logf("%s, multiline %v, stream %v: %d MiB", name, multiline, stream, used>>20)
+				t.Logf(
+					"%s, multiline %v, stream %v: %d MiB",
+					name,
+					multiline,
+					stream,
+					used>>20,
+				)
 				if used > 256<<20 {
-					t.Errorf("%s, multiline %v, stream %v: %d MiB", name, multiline, stream,
-						used>>20)
+					t.Errorf(
+						"%s, multiline %v, stream %v: %d MiB",
+						name,
+						multiline,
+						stream,
+						used>>20,
+					)
 				}
 			}
 		}

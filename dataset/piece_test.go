@@ -14,7 +14,8 @@ func TestPieceHasOwnRows(t *testing.T) {
 	now = []float64{4, 5}
 	for _, ids := range [][]uint64{nil, {7, 9}} {
 		two := one.Another(2, 100, ids)
-		if v := two.All(); v.Len() != 2 || !slices.Equal(v.Block(0, 2).Float(0, nil), now) {
+		v := two.All()
+		if v.Len() != 2 || !slices.Equal(v.Block(0, 2).Float(0, nil), now) {
 			t.Errorf("another piece has %d rows", v.Len())
 		}
 		want := []uint64{100, 101}

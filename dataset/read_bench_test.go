@@ -55,13 +55,21 @@ func BenchmarkRead(b *testing.B) {
 	for _, mode := range []struct {
 		name string
 		opts ReadOptions
-	}{{"fast", ReadOptions{}}, {"fast-1", ReadOptions{Workers: 1}},
-		{"slow", ReadOptions{ForceSlow: true}}} {
+	}{
+		{"fast", ReadOptions{}},
+		{"fast-1", ReadOptions{Workers: 1}},
+		{"slow", ReadOptions{ForceSlow: true}},
+	} {
 		b.Run(mode.name, func(b *testing.B) {
 			b.SetBytes(info.Size())
 			for b.Loop() {
-				if _, _, err := Read(context.Background(), path, numericSchema(names...),
-					mode.opts); err != nil {
+				_, _, err := Read(
+					context.Background(),
+					path,
+					numericSchema(names...),
+					mode.opts,
+				)
+				if err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -78,8 +86,14 @@ func BenchmarkReadFrom(b *testing.B) {
 	}
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		if _, _, err := ReadFrom(context.Background(), bytes.NewReader(data), "stdin",
-			numericSchema(names...), ReadOptions{}); err != nil {
+		_, _, err := ReadFrom(
+			context.Background(),
+			bytes.NewReader(data),
+			"stdin",
+			numericSchema(names...),
+			ReadOptions{},
+		)
+		if err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -115,8 +129,13 @@ func BenchmarkReadParquet(b *testing.B) {
 	path := writeParquet(b, rows)
 	b.SetBytes(16 * int64(len(rows)))
 	for b.Loop() {
-		if _, _, err := Read(context.Background(), path, numericSchema("x", "i"),
-			ReadOptions{}); err != nil {
+		_, _, err := Read(
+			context.Background(),
+			path,
+			numericSchema("x", "i"),
+			ReadOptions{},
+		)
+		if err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -55,22 +55,35 @@ func readStream(
 		cells [][]uint64
 		stats *Stats
 	}
-	err := StreamFrom(context.Background(), strings.NewReader(text), name, schema, opts,
+	err := StreamFrom(
+		context.Background(),
+		strings.NewReader(text),
+		name,
+		schema,
+		opts,
 		Consumer[part]{
 			Begin: func(Head) error { return nil },
-			Work:  func(b *Batch) (part, error) { return part{cellBits(b.Table), b.Stats}, nil },
+			Work: func(b *Batch) (part, error) {
+				return part{cellBits(b.Table), b.Stats}, nil
+			},
 			Emit: func(p part) error {
 				out = append(out, p.cells...)
 				all.addStats(p.stats)
 				return nil
 			},
-		})
+		},
+	)
 	return out, all, err
 }
 
 // readRecords reads a text with a RecordReader.
 func readRecords(
-	r io.Reader, name string, schema Schema, opts ReadOptions, limits StreamLimits, buffer int,
+	r io.Reader,
+	name string,
+	schema Schema,
+	opts ReadOptions,
+	limits StreamLimits,
+	buffer int,
 ) ([][]uint64, *Stats, error) {
 	f, err := NewStreamFormat(name, schema, opts, limits)
 	if err != nil {
@@ -92,8 +105,12 @@ func readRecords(
 		}
 		if b.First != int64(len(out)) || b.Table.Len() == 0 {
 			return out, all,
-				fmt.Errorf("a batch of %d records after %d, not %d", b.Table.Len(), len(out),
-					b.First)
+				fmt.Errorf(
+					"a batch of %d records after %d, not %d",
+					b.Table.Len(),
+					len(out),
+					b.First,
+				)
 		}
 		out = append(out, cellBits(b.Table)...)
 		all.addStats(b.Stats)
@@ -134,7 +151,8 @@ func randomCSV(rng *rand.Rand, names []string) string {
 
 func recordSchema() Schema {
 	return Schema{Columns: []Column{
-		{Name: "a"}, {Name: "color", Kind: Category, Categories: []string{"red", "true", "5"}},
+		{Name: "a"},
+		{Name: "color", Kind: Category, Categories: []string{"red", "true", "5"}},
 		{Name: "b"},
 		{Name: "when.month", Source: "when", Date: AutoDate, Part: "month"},
 		{Name: "when.weekday", Source: "when", Date: AutoDate, Part: "weekday"},
@@ -155,9 +173,17 @@ func TestRecordReaderIsStream(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
-		got, gotStats, err := readRecords(&scattered{[]byte(text), rng}, name, schema, opts,
-			limits(), []int{16, 64, 4096}[rng.IntN(3)])
-		if err != nil || !reflect.DeepEqual(got, want) || !reflect.DeepEqual(gotStats, wantStats) {
+		got, gotStats, err := readRecords(
+			&scattered{[]byte(text), rng},
+			name,
+			schema,
+			opts,
+			limits(),
+			[]int{16, 64, 4096}[rng.IntN(3)],
+		)
+		if err != nil ||
+			!reflect.DeepEqual(got, want) ||
+			!reflect.DeepEqual(gotStats, wantStats) {
 			for i := range min(len(got), len(want)) {
 				if !reflect.DeepEqual(got[i], want[i]) {
 					t.Errorf("record %d: %x, want %x", i+1, got[i], want[i])
@@ -171,11 +197,21 @@ func TestRecordReaderIsStream(t *testing.T) {
 		text := randomCSV(rng, []string{"when", "other", "b", "color", "a"})
 		check("x.csv", text, ReadOptions{})
 		check("x.csv", text, ReadOptions{Format: Format{MultilineQuotes: true}})
-		check("x.csv", text,
-			ReadOptions{Format: Format{Quote: '\'', Strict: true, Missing: []float64{1}}})
+		check(
+			"x.csv",
+			text,
+			ReadOptions{Format: Format{
+				Quote:   '\'',
+				Strict:  true,
+				Missing: []float64{1},
+			}},
+		)
 		unmarked := strings.TrimPrefix(text, "\uFEFF")
-		check("x.csv", unmarked,
-			ReadOptions{Format: Format{NoQuote: true, Encoding: "windows-1252"}})
+		check(
+			"x.csv",
+			unmarked,
+			ReadOptions{Format: Format{NoQuote: true, Encoding: "windows-1252"}},
+		)
 		check("x.csv", "title\n\n"+unmarked, ReadOptions{Format: Format{Skip: 2}})
 		check("x.csv", text, ReadOptions{Names: []string{"a", "b", "color", "when"}})
 	}
@@ -198,7 +234,11 @@ func TestRecordReaderIsStream(t *testing.T) {
 			}
 			b.WriteString("}" + []string{"\n", "\r\n", "\n \n", " \n"}[rng.IntN(4)])
 		}
-		check("x.jsonl", b.String(), ReadOptions{Names: []string{"color", "a", "b", "when"}})
+		check(
+			"x.jsonl",
+			b.String(),
+			ReadOptions{Names: []string{"color", "a", "b", "when"}},
+		)
 	}
 }
 
@@ -219,8 +259,13 @@ func TestJSONCells(t *testing.T) {
 		objects.recordLine([]byte(text))
 		for i, name := range names {
 			if string(objects.values[i]) != string(want[name]) {
-				t.Errorf("%.60s: %s is %.60s, want %.60s", text, name, objects.values[i],
-					want[name])
+				t.Errorf(
+					"%.60s: %s is %.60s, want %.60s",
+					text,
+					name,
+					objects.values[i],
+					want[name],
+				)
 			}
 		}
 	}
@@ -235,18 +280,39 @@ func TestRecordReaderDoesNotWait(t *testing.T) {
 		parts []string
 		want  []int // number of records after each part
 	}{
-		"x.csv": {ReadOptions{}, []string{"a,b\n1\n2", "\n\n\r\n", "3\n4\n5\n\n6", "\n"},
-			[]int{1, 1, 3, 1}},
-		"q.csv": {ReadOptions{Format: Format{MultilineQuotes: true}},
-			[]string{"a,b\n1\n\"2\n", "\"\n3\n4,\"\n\n", "\"\n"}, []int{1, 2, 1}},
+		"x.csv": {
+			ReadOptions{},
+			[]string{"a,b\n1\n2", "\n\n\r\n", "3\n4\n5\n\n6", "\n"},
+			[]int{1, 1, 3, 1},
+		},
+		"q.csv": {
+			ReadOptions{Format: Format{MultilineQuotes: true}},
+			[]string{"a,b\n1\n\"2\n", "\"\n3\n4,\"\n\n", "\"\n"},
+			[]int{1, 2, 1},
+		},
 		// In a file of one column an empty line is a record.
-		"one.csv": {ReadOptions{}, []string{"a\n1\n2", "\n\n\r\n", "3\n4"}, []int{1, 3, 1}},
-		"quote.csv": {ReadOptions{Format: Format{MultilineQuotes: true}},
-			[]string{"a\n1\n\"2\n", "\"\n\n4"}, []int{1, 2}},
-		"x.jsonl": {ReadOptions{}, []string{"{\"a\":1}\n{\"a\"", ":2}\n \n", "{}\n{}\n{"},
-			[]int{1, 1, 2}},
+		"one.csv": {
+			ReadOptions{},
+			[]string{"a\n1\n2", "\n\n\r\n", "3\n4"},
+			[]int{1, 3, 1},
+		},
+		"quote.csv": {
+			ReadOptions{Format: Format{MultilineQuotes: true}},
+			[]string{"a\n1\n\"2\n", "\"\n\n4"},
+			[]int{1, 2},
+		},
+		"x.jsonl": {
+			ReadOptions{},
+			[]string{"{\"a\":1}\n{\"a\"", ":2}\n \n", "{}\n{}\n{"},
+			[]int{1, 1, 2},
+		},
 	} {
-		f, err := NewStreamFormat(name, schema, c.opts, StreamLimits{Line: 100, Cells: 100})
+		f, err := NewStreamFormat(
+			name,
+			schema,
+			c.opts,
+			StreamLimits{Line: 100, Cells: 100},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -300,8 +366,15 @@ func TestRecordReaderRefuses(t *testing.T) {
 		{"x.csv", "area,area,b\n", ReadOptions{}, 0, 1, 2, ErrDuplicateColumn},
 		{"x.csv", "area,b," + long, ReadOptions{}, 0, 1, 0, ErrLongLine},
 		{"x.csv", "area,b\n1,2\n\n" + long, ReadOptions{}, 1, 4, 0, ErrLongLine},
-		{"x.csv", "area,b\n1,2\n\"" + strings.Repeat("7\n", 200),
-			ReadOptions{Format: Format{MultilineQuotes: true}}, 1, 52, 0, ErrLongLine},
+		{
+			"x.csv",
+			"area,b\n1,2\n\"" + strings.Repeat("7\n", 200),
+			ReadOptions{Format: Format{MultilineQuotes: true}},
+			1,
+			52,
+			0,
+			ErrLongLine,
+		},
 		{"x.jsonl", "{}\n{\"area\":}\n", ReadOptions{}, 1, 2, 9, ErrFormat},
 		{"x.jsonl", "{}\n  [7]", ReadOptions{}, 1, 2, 3, ErrFormat},
 		{"x.jsonl", "{}\n\n{\"area\":7", ReadOptions{}, 1, 3, 9, ErrFormat},
@@ -313,8 +386,14 @@ func TestRecordReaderRefuses(t *testing.T) {
 		{"x.jsonl", "{\"b\":1,\"area\":2,\"Area\":3}\n{\"Area\":7}", ReadOptions{}, 2, 0, 0, nil},
 		{"x.jsonl", "\uFEFF{}\n", ReadOptions{}, 1, 0, 0, nil},
 	} {
-		got, _, err := readRecords(strings.NewReader(c.text), c.name, schema, c.opts,
-			StreamLimits{Line: 100, Cells: 1}, 16)
+		got, _, err := readRecords(
+			strings.NewReader(c.text),
+			c.name,
+			schema,
+			c.opts,
+			StreamLimits{Line: 100, Cells: 1},
+			16,
+		)
 		var file *FileError
 		errors.As(err, &file)
 		switch {
@@ -323,7 +402,9 @@ func TestRecordReaderRefuses(t *testing.T) {
 		case c.err == nil && err != nil, c.err != nil && !errors.Is(err, c.err):
 			t.Errorf("%q: %v, want %v", c.text, err, c.err)
 		case c.err != nil &&
-			(file.Line != c.line || file.Column != c.column || strings.Contains(err.Error(), "77")):
+			(file.Line != c.line ||
+				file.Column != c.column ||
+				strings.Contains(err.Error(), "77")):
 			t.Errorf("%q: %v, want line %d, column %d", c.text, err, c.line, c.column)
 		}
 	}
@@ -344,7 +425,8 @@ func TestRecordReaderHoldsLittle(t *testing.T) {
 	} {
 		objects := newJSONObjects([]string{"a"}, false)
 		objects.recordLine([]byte(text))
-		if n := testing.AllocsPerRun(5, func() { objects.recordLine([]byte(text)) }); n > 40 {
+		n := testing.AllocsPerRun(5, func() { objects.recordLine([]byte(text)) })
+		if n > 40 {
 			t.Errorf("%s: %v allocations", what, n)
 		}
 		if string(objects.out) != "1\n" {

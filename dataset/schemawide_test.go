@@ -20,8 +20,8 @@ func TestWideSchemaIsChecked(t *testing.T) {
 	}
 	last := &columns[width-1]
 	last.Name = "column 7"
-	if err := (Schema{Columns: columns}).Validate(); err == nil ||
-		!strings.Contains(err.Error(), "declared twice") {
+	err := (Schema{Columns: columns}).Validate()
+	if err == nil || !strings.Contains(err.Error(), "declared twice") {
 		t.Errorf("a repeated name: %v", err)
 	}
 	*last = Column{
@@ -30,8 +30,8 @@ func TestWideSchemaIsChecked(t *testing.T) {
 		Part:   DateParts()[0].Part,
 		Date:   AutoDate,
 	}
-	if err := (Schema{Columns: columns}).Validate(); err == nil ||
-		!strings.Contains(err.Error(), "read as another one") {
+	err = (Schema{Columns: columns}).Validate()
+	if err == nil || !strings.Contains(err.Error(), "read as another one") {
 		t.Errorf("a part of a column of numbers: %v", err)
 	}
 }

@@ -45,7 +45,10 @@ func (g *gathered) newConsumer(schema Schema) Consumer[*gathered] {
 	return Consumer[*gathered]{
 		Begin: func(Head) error { return nil },
 		Work: func(b *Batch) (*gathered, error) {
-			part := &gathered{outcome: outcomeOf(b.Table, b.Stats, nil), rows: b.Table.Len()}
+			part := &gathered{
+				outcome: outcomeOf(b.Table, b.Stats, nil),
+				rows:    b.Table.Len(),
+			}
 			part.ids = slices.Clone(part.ids) // a batch is valid only during the call
 			for j := range part.codes {
 				part.codes = slices.Clone(part.codes)
@@ -59,12 +62,13 @@ func (g *gathered) newConsumer(schema Schema) Consumer[*gathered] {
 		},
 		Emit: func(part *gathered) error {
 			for j := range schema.Columns {
-				g.floats[j], g.codes[j] = append(g.floats[j], part.floats[j]...),
-					append(g.codes[j], part.codes[j]...)
+				g.floats[j] = append(g.floats[j], part.floats[j]...)
+				g.codes[j] = append(g.codes[j], part.codes[j]...)
 			}
 			g.ids = append(g.ids, part.ids...)
 			g.stats.addStats(&part.stats)
-			g.lines, g.fields = append(g.lines, part.lines...), append(g.fields, part.fields...)
+			g.lines = append(g.lines, part.lines...)
+			g.fields = append(g.fields, part.fields...)
 			g.rows = max(g.rows, part.rows)
 			return nil
 		},
@@ -93,12 +97,23 @@ func batchWays(data []byte, schema Schema, opts ReadOptions) map[string]outcome 
 			}
 			var g gathered
 			if from == "file" {
-				err = streamCSV(context.Background(), rd, func(context.Context) io.Reader {
-					return bytes.NewReader(data)
-				}, int64(len(data)), g.newConsumer(schema))
+				err = streamCSV(
+					context.Background(),
+					rd,
+					func(context.Context) io.Reader {
+						return bytes.NewReader(data)
+					},
+					int64(len(data)),
+					g.newConsumer(schema),
+				)
 			} else {
-				err = streamCSV(context.Background(), rd, pumpReader(bytes.NewReader(data)), 0,
-					g.newConsumer(schema))
+				err = streamCSV(
+					context.Background(),
+					rd,
+					pumpReader(bytes.NewReader(data)),
+					0,
+					g.newConsumer(schema),
+				)
 			}
 			out[fmt.Sprintf("batches of a %s, %+v", from, size)] = g.outcomeAfter(err)
 		}
@@ -123,8 +138,15 @@ func TestBatchText(t *testing.T) {
 				BatchRows: 2,
 				chunk:     16,
 			}
-			if err := StreamFrom(context.Background(), strings.NewReader("a,b\n"+text), "text",
-				schema, opts, g.newConsumer(schema)); err != nil {
+			err := StreamFrom(
+				context.Background(),
+				strings.NewReader("a,b\n"+text),
+				"text",
+				schema,
+				opts,
+				g.newConsumer(schema),
+			)
+			if err != nil {
 				t.Fatal(err)
 			}
 			var long, short int
@@ -136,16 +158,31 @@ func TestBatchText(t *testing.T) {
 					short++
 				}
 			}
-			if len(g.fields) != g.stats.Rows || long != g.stats.Long || short != g.stats.Short {
-				t.Errorf("%.40q, multiline %v: %d records, %d long, %d short; the reader has %+v",
-					text, multiline, len(g.fields), long, short, g.stats)
+			if len(g.fields) != g.stats.Rows ||
+				long != g.stats.Long ||
+				short != g.stats.Short {
+				t.Errorf(
+					"%.40q, multiline %v: %d records, %d long, %d short; the reader has %+v",
+					text,
+					multiline,
+					len(g.fields),
+					long,
+					short,
+					g.stats,
+				)
 			}
 		}
 	}
 	var g gathered
-	if err := StreamFrom(context.Background(), strings.NewReader("\n\na,b\n1,2\n\n3,4\n\n\n5,6"),
-		"text", schema, ReadOptions{BatchRows: 2}, g.newConsumer(schema)); err != nil ||
-		!slices.Equal(g.lines, []int{4, 6, 9}) {
+	err := StreamFrom(
+		context.Background(),
+		strings.NewReader("\n\na,b\n1,2\n\n3,4\n\n\n5,6"),
+		"text",
+		schema,
+		ReadOptions{BatchRows: 2},
+		g.newConsumer(schema),
+	)
+	if err != nil || !slices.Equal(g.lines, []int{4, 6, 9}) {
 		t.Errorf("lines %v, %v", g.lines, err)
 	}
 }
@@ -158,15 +195,23 @@ func TestStreamDoesNotWait(t *testing.T) {
 		ended := make(chan error)
 		schema := Schema{Columns: []Column{{Name: "a"}}}
 		go func() {
-			ended <- StreamFrom(context.Background(), r, "stdin", schema,
-				ReadOptions{Format: Format{MultilineQuotes: multiline}}, Consumer[float64]{
+			ended <- StreamFrom(
+				context.Background(),
+				r,
+				"stdin",
+				schema,
+				ReadOptions{Format: Format{MultilineQuotes: multiline}},
+				Consumer[float64]{
 					Begin: func(Head) error { return nil },
-					Work:  func(b *Batch) (float64, error) { return b.Table.Float(0)[0], nil },
+					Work: func(b *Batch) (float64, error) {
+						return b.Table.Float(0)[0], nil
+					},
 					Emit: func(x float64) error {
 						got <- x
 						return nil
 					},
-				})
+				},
+			)
 		}()
 		_, _ = io.WriteString(w, "a\n")
 		for i := range 5 {
@@ -205,7 +250,12 @@ func TestStreamEnds(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(context.Background())
 			emitted := 0
-			err := StreamFrom(ctx, src, "stdin", schema, ReadOptions{Workers: 3, BatchRows: 4},
+			err := StreamFrom(
+				ctx,
+				src,
+				"stdin",
+				schema,
+				ReadOptions{Workers: 3, BatchRows: 4},
 				Consumer[int]{
 					Begin: func(Head) error {
 						if where == "begin" {
@@ -228,7 +278,8 @@ func TestStreamEnds(t *testing.T) {
 						}
 						return nil
 					},
-				})
+				},
+			)
 			cancel()
 			want := map[string]error{
 				"work":    fault,
@@ -236,10 +287,16 @@ func TestStreamEnds(t *testing.T) {
 				"begin":   fault,
 				"context": context.Canceled,
 			}[where]
-			if !errors.Is(err, want) || where == "work" && emitted != 40 ||
+			if !errors.Is(err, want) ||
+				where == "work" && emitted != 40 ||
 				where == "emit" && emitted != 20 {
-				t.Errorf("a source %s, a fault in %s: %v after %d records", name, where, err,
-					emitted)
+				t.Errorf(
+					"a source %s, a fault in %s: %v after %d records",
+					name,
+					where,
+					err,
+					emitted,
+				)
 			}
 			src = io.MultiReader(strings.NewReader(lines), blocked)
 		}
@@ -253,13 +310,18 @@ func TestStreamPanics(t *testing.T) {
 			t.Error("the panic is lost")
 		}
 	}()
-	_ = StreamFrom(context.Background(), strings.NewReader("a\n"+strings.Repeat("1\n", 1000)),
-		"stdin", Schema{Columns: []Column{{Name: "a"}}}, ReadOptions{Workers: 3, BatchRows: 4},
+	_ = StreamFrom(
+		context.Background(),
+		strings.NewReader("a\n"+strings.Repeat("1\n", 1000)),
+		"stdin",
+		Schema{Columns: []Column{{Name: "a"}}},
+		ReadOptions{Workers: 3, BatchRows: 4},
 		Consumer[int]{
 			Begin: func(Head) error { return nil },
 			Work:  func(*Batch) (int, error) { panic("fault") },
 			Emit:  func(int) error { return nil },
-		})
+		},
+	)
 }
 
 // TestBatchesAreSmall checks that many columns and short lines do not result in a large batch.
@@ -268,17 +330,30 @@ func TestBatchesAreSmall(t *testing.T) {
 	names := make([]string, 1000)
 	for j := range names {
 		names[j] = fmt.Sprintf("c%d", j)
-		schema.Columns = append(schema.Columns,
-			Column{Name: names[j], HasMissing: true, Missing: math.Pi})
+		schema.Columns = append(
+			schema.Columns,
+			Column{Name: names[j], HasMissing: true, Missing: math.Pi},
+		)
 	}
 	data := strings.Join(names, ",") + "\n" + strings.Repeat("1\n", 20000)
 	for _, multiline := range []bool{false, true} {
 		var g gathered
-		err := StreamFrom(context.Background(), strings.NewReader(data), "stdin", schema,
-			ReadOptions{Workers: 2, Format: Format{MultilineQuotes: multiline}}, g.newConsumer(schema))
+		err := StreamFrom(
+			context.Background(),
+			strings.NewReader(data),
+			"stdin",
+			schema,
+			ReadOptions{Workers: 2, Format: Format{MultilineQuotes: multiline}},
+			g.newConsumer(schema),
+		)
 		if err != nil || g.stats.Rows != 20000 || g.rows > batchCells/1000 {
-			t.Errorf("multiline %v: %d rows, the largest batch has %d, %v", multiline, g.stats.Rows,
-				g.rows, err)
+			t.Errorf(
+				"multiline %v: %d rows, the largest batch has %d, %v",
+				multiline,
+				g.stats.Rows,
+				g.rows,
+				err,
+			)
 		}
 	}
 }
@@ -298,8 +373,11 @@ func TestBatchesOfFiles(t *testing.T) {
 				want = append(want, int64(at-1))
 			}
 		}
-		if err := os.Rename(writeParquet(t, rows, parquet.MaxRowsPerRowGroup(50)),
-			filepath.Join(folder, fmt.Sprintf("%d.parquet", f))); err != nil {
+		err := os.Rename(
+			writeParquet(t, rows, parquet.MaxRowsPerRowGroup(50)),
+			filepath.Join(folder, fmt.Sprintf("%d.parquet", f)),
+		)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -308,17 +386,30 @@ func TestBatchesOfFiles(t *testing.T) {
 	err := ReadOptions{
 		Workers:   3,
 		BatchRows: 64,
-	}.Batches(context.Background(), filepath.Join(folder, "*.parquet"), nil, schema,
+	}.Batches(
+		context.Background(),
+		filepath.Join(folder, "*.parquet"),
+		nil,
+		schema,
 		func(b *Batch) (any, error) {
 			return b, nil
-		}, func(batch any) error {
+		},
+		func(batch any) error {
 			b := batch.(*Batch)
-			firsts, cells = append(firsts, b.First), append(cells, b.Table.Float(0)...)
+			firsts = append(firsts, b.First)
+			cells = append(cells, b.Table.Float(0)...)
 			return nil
-		})
+		},
+	)
 	if err != nil || !slices.Equal(firsts, want) || len(cells) != at {
-		t.Errorf("%d records, batches from %v, want %d and %v: %v", len(cells), firsts, at, want,
-			err)
+		t.Errorf(
+			"%d records, batches from %v, want %d and %v: %v",
+			len(cells),
+			firsts,
+			at,
+			want,
+			err,
+		)
 	}
 	for i, x := range cells {
 		if x != float64(i) {
@@ -331,32 +422,58 @@ func TestBatchesOfFiles(t *testing.T) {
 func TestStreamParquet(t *testing.T) {
 	rows := make([]parquetRow, 1000)
 	for i := range rows {
-		rows[i] = parquetRow{I32: int32(i), Text: fmt.Sprint(i % 7), Bool: i%3 == 0}
+		rows[i] = parquetRow{
+			I32:  int32(i),
+			Text: fmt.Sprint(i % 7),
+			Bool: i%3 == 0,
+		}
 		if i%5 > 0 {
 			rows[i].F64 = ptr(float64(i) / 4)
 		}
 	}
-	path := writeParquet(t, rows, parquet.MaxRowsPerRowGroup(270), parquet.PageBufferSize(300))
+	path := writeParquet(
+		t,
+		rows,
+		parquet.MaxRowsPerRowGroup(270),
+		parquet.PageBufferSize(300),
+	)
 	schema := Schema{
 		Unit: "i32",
-		Columns: []Column{{Name: "f64"}, {Name: "bool"},
-			{Name: "text", Kind: Category, Categories: []string{"1", "2"}}},
+		Columns: []Column{
+			{Name: "f64"},
+			{Name: "bool"},
+			{Name: "text", Kind: Category, Categories: []string{"1", "2"}},
+		},
 	}
 	for _, batch := range []int{1, 64, 0} {
 		opts := ReadOptions{Workers: 3, BatchRows: batch}
 		want := outcomeOf(Read(context.Background(), path, schema, opts))
 		var g gathered
-		got := g.outcomeAfter(Stream(context.Background(), path, schema, opts, g.newConsumer(schema)))
-		if !reflect.DeepEqual(got, want) || got.err != "" || g.rows != cmp.Or(batch, 1000) {
-			t.Errorf("batches of %d: %d rows and %q, want %d and %q", batch, got.stats.Rows,
-				got.err, want.stats.Rows, want.err)
+		got := g.outcomeAfter(Stream(
+			context.Background(),
+			path,
+			schema,
+			opts,
+			g.newConsumer(schema),
+		))
+		if !reflect.DeepEqual(got, want) ||
+			got.err != "" ||
+			g.rows != cmp.Or(batch, 1000) {
+			t.Errorf(
+				"batches of %d: %d rows and %q, want %d and %q",
+				batch,
+				got.stats.Rows,
+				got.err,
+				want.stats.Rows,
+				want.err,
+			)
 		}
 	}
 	bad := Schema{Columns: []Column{{Name: "list"}}}
 	_, _, want := Read(context.Background(), path, bad, ReadOptions{})
 	var g gathered
-	if err := Stream(context.Background(), path, bad, ReadOptions{}, g.newConsumer(bad)); err == nil ||
-		err.Error() != want.Error() {
+	err := Stream(context.Background(), path, bad, ReadOptions{}, g.newConsumer(bad))
+	if err == nil || err.Error() != want.Error() {
 		t.Errorf("%v, want %v", err, want)
 	}
 }

@@ -16,42 +16,79 @@ func TestSchemaValidate(t *testing.T) {
 		want   string // part of the message; "" when valid
 	}{
 		{"empty", Schema{}, ""},
-		{"plain",
-			Schema{Columns: []Column{{Name: "a"},
-				{Name: "b", Kind: Category, Categories: []string{"x", ""}}}}, ""},
-		{"range",
+		{
+			"plain",
+			Schema{Columns: []Column{
+				{Name: "a"},
+				{Name: "b", Kind: Category, Categories: []string{"x", ""}},
+			}},
+			"",
+		},
+		{
+			"range",
 			Schema{Columns: []Column{{
 				Name:       "a",
 				Ranged:     true,
 				Lower:      -1,
 				Upper:      1,
 				HasMissing: true,
-			}}}, ""},
+			}}},
+			"",
+		},
 		{"no name", Schema{Columns: []Column{{}}}, "column 1 has no name"},
-		{"twice", Schema{Columns: []Column{{Name: "a"}, {Name: "a"}}}, `"a" is declared twice`},
-		{"unit is a column", Schema{Columns: []Column{{Name: "a"}}, Unit: "a"}, "privacy unit"},
+		{
+			"twice",
+			Schema{Columns: []Column{{Name: "a"}, {Name: "a"}}},
+			`"a" is declared twice`,
+		},
+		{
+			"unit is a column",
+			Schema{Columns: []Column{{Name: "a"}}, Unit: "a"},
+			"privacy unit",
+		},
 		{"kind", Schema{Columns: []Column{{Name: "a", Kind: 7}}}, "unknown kind"},
-		{"infinite bound", Schema{Columns: []Column{{Name: "a", Ranged: true, Upper: inf}}},
-			"not finite"},
-		{"NaN bound", Schema{Columns: []Column{{Name: "a", Ranged: true, Lower: nan}}},
-			"not finite"},
+		{
+			"infinite bound",
+			Schema{Columns: []Column{{Name: "a", Ranged: true, Upper: inf}}},
+			"not finite",
+		},
+		{
+			"NaN bound",
+			Schema{Columns: []Column{{Name: "a", Ranged: true, Lower: nan}}},
+			"not finite",
+		},
 		{"empty range", Schema{Columns: []Column{{Name: "a", Ranged: true}}}, "not below"},
-		{"NaN missing", Schema{Columns: []Column{{Name: "a", HasMissing: true, Missing: nan}}},
-			"missing value"},
-		{"ranged category",
+		{
+			"NaN missing",
+			Schema{Columns: []Column{{Name: "a", HasMissing: true, Missing: nan}}},
+			"missing value",
+		},
+		{
+			"ranged category",
 			Schema{Columns: []Column{{Name: "a", Kind: Category, HasMissing: true}}},
-			"is a category"},
-		{"categories of a number",
-			Schema{Columns: []Column{{Name: "a", Categories: []string{"x"}}}}, "is numeric"},
-		{"category twice",
-			Schema{Columns: []Column{{Name: "a", Kind: Category, Categories: []string{"x", " x"}}}},
-			"twice"},
+			"is a category",
+		},
+		{
+			"categories of a number",
+			Schema{Columns: []Column{{Name: "a", Categories: []string{"x"}}}},
+			"is numeric",
+		},
+		{
+			"category twice",
+			Schema{Columns: []Column{{
+				Name:       "a",
+				Kind:       Category,
+				Categories: []string{"x", " x"},
+			}}},
+			"twice",
+		},
 	} {
 		err := c.schema.Validate()
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%s: %v", c.name, err)
-		case c.want != "" && (!errors.Is(err, ErrSchema) || !strings.Contains(err.Error(), c.want)):
+		case c.want != "" &&
+			(!errors.Is(err, ErrSchema) || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
 		}
 	}
@@ -72,7 +109,11 @@ func TestNewTableTotalRules(t *testing.T) {
 	}}
 	in := []float64{1, math.NaN(), math.Inf(1), math.Inf(-1)}
 	codes := []int32{0, 1, 5, -3}
-	table, err := NewTable(schema, []ColumnData{{Floats: in}, {Floats: in}, {Codes: codes}}, nil)
+	table, err := NewTable(
+		schema,
+		[]ColumnData{{Floats: in}, {Floats: in}, {Codes: codes}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,11 +121,18 @@ func TestNewTableTotalRules(t *testing.T) {
 	equalFloats(t, "plain", table.Float(0), []float64{1, nan, nan, nan})
 	equalFloats(t, "declared", table.Float(1), []float64{1, -7, -7, -7})
 	equalFloats(t, "the caller's slice", in, []float64{1, nan, math.Inf(1), math.Inf(-1)})
-	if got := table.Codes(2); got[0] != 0 || got[1] != 1 || got[2] != 2 || got[3] != 2 ||
+	got := table.Codes(2)
+	if got[0] != 0 ||
+		got[1] != 1 ||
+		got[2] != 2 ||
+		got[3] != 2 ||
 		codes[2] != 5 {
 		t.Errorf("codes %v from %v", got, codes)
 	}
-	if table.Len() != 4 || table.ID(3) != 3 || table.Float(2) != nil || table.Codes(0) != nil {
+	if table.Len() != 4 ||
+		table.ID(3) != 3 ||
+		table.Float(2) != nil ||
+		table.Codes(0) != nil {
 		t.Error("length, identity or kinds are wrong")
 	}
 }
@@ -103,7 +151,11 @@ func TestNewTableRefusesShapes(t *testing.T) {
 			return NewTable(num, []ColumnData{{Floats: two}, {Codes: []int32{1, 2}}}, nil)
 		},
 		"both": func() (*Table, error) {
-			return NewTable(num, []ColumnData{{Floats: two}, {Floats: two, Codes: []int32{1}}}, nil)
+			return NewTable(
+				num,
+				[]ColumnData{{Floats: two}, {Floats: two, Codes: []int32{1}}},
+				nil,
+			)
 		},
 		"identities": func() (*Table, error) {
 			return NewTable(num, []ColumnData{{Floats: two}, {Floats: two}}, []uint64{1})
@@ -118,19 +170,24 @@ func TestNewTableRefusesShapes(t *testing.T) {
 			t.Errorf("%s: error %v, want ErrSchema", name, err)
 		}
 	}
-	if table, err := NewTable(Schema{}, nil, []uint64{4, 5}); err != nil || table.Len() != 2 ||
-		table.ID(1) != 5 {
+	table, err := NewTable(Schema{}, nil, []uint64{4, 5})
+	if err != nil || table.Len() != 2 || table.ID(1) != 5 {
 		t.Errorf("a table without columns: %v", err)
 	}
 }
 
 func TestTableDoesNotShareTheSchema(t *testing.T) {
-	s := Schema{Columns: []Column{{Name: "c", Kind: Category, Categories: []string{"x"}}}}
+	s := Schema{Columns: []Column{{
+		Name:       "c",
+		Kind:       Category,
+		Categories: []string{"x"},
+	}}}
 	table, err := NewTable(s, []ColumnData{{Codes: []int32{0}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Columns[0].Name, s.Columns[0].Categories[0] = "changed", "changed"
+	s.Columns[0].Name = "changed"
+	s.Columns[0].Categories[0] = "changed"
 	if c := table.Schema().Columns[0]; c.Name != "c" || c.Categories[0] != "x" {
 		t.Errorf("the table's schema changed to %+v", c)
 	}

@@ -41,14 +41,26 @@ func typesOfArrow() map[string]typed {
 		}
 	}
 	text := func(a, b string) typed {
-		return typed{numbers: noes, texts: [2]string{a, b}, days: noes}
+		return typed{
+			numbers: noes,
+			texts:   [2]string{a, b},
+			days:    noes,
+		}
 	}
 	stamp := func(a, b string, d, e float64) typed {
-		return typed{numbers: noes, texts: [2]string{a, b}, days: [2]float64{d, e}}
+		return typed{
+			numbers: noes,
+			texts:   [2]string{a, b},
+			days:    [2]float64{d, e},
+		}
 	}
 	none := typed{numbers: noes, days: noes}
 	refused := typed{refused: true}
-	real := typed{numbers: [2]float64{1.5, -.1}, texts: [2]string{"1.5", "-0.1"}, days: noes}
+	real := typed{
+		numbers: [2]float64{1.5, -.1},
+		texts:   [2]string{"1.5", "-0.1"},
+		days:    noes,
+	}
 	decimal := typed{
 		numbers: [2]float64{1.25, -.001},
 		texts:   [2]string{"1.250", "-0.001"},
@@ -56,7 +68,11 @@ func typesOfArrow() map[string]typed {
 	}
 	out := map[string]typed{
 		"null": none,
-		"bool": {numbers: [2]float64{1, 0}, texts: [2]string{"true", "false"}, days: noes},
+		"bool": {
+			numbers: [2]float64{1, 0},
+			texts:   [2]string{"true", "false"},
+			days:    noes,
+		},
 		"int64": {
 			numbers: [2]float64{-1, 1 << 53},
 			texts:   [2]string{"-1", "9007199254740992"},
@@ -67,28 +83,51 @@ func typesOfArrow() map[string]typed {
 			texts:   [2]string{"1", "18446744073709551615"},
 			days:    noes,
 		},
-		"float16": {numbers: [2]float64{1.5, -.25}, texts: [2]string{"1.5", "-0.25"}, days: noes},
+		"float16": {
+			numbers: [2]float64{1.5, -.25},
+			texts:   [2]string{"1.5", "-0.25"},
+			days:    noes,
+		},
 		"float32": {
 			numbers: [2]float64{1.5, float64(float32(-.1))},
 			texts:   [2]string{"1.5", "-0.1"},
 			days:    noes,
 		},
-		"float64": real, "decimal32": decimal, "decimal64": decimal, "decimal128": decimal,
+		"float64":    real,
+		"decimal32":  decimal,
+		"decimal64":  decimal,
+		"decimal128": decimal,
 		"decimal256": decimal,
 		"date32":     stamp("2024-02-29", "2024-02-29", day, day),
 		"date64":     stamp("2024-02-29", "2024-02-29", day, day),
-		"time32":     text("13:30:15", "13:30:15"), "time64": text("13:30:15", "13:30:15"),
-		"zone": stamp("2024-02-29 08:30:15-05:00", "2024-07-01 02:00:00-04:00", at-5/24.,
-			late-4/24.),
-		"offset": stamp("2024-02-29 15:30:15+02:00", "2024-07-01 08:00:00+02:00", at+2/24.,
-			late+2/24.),
-		"duration": whole(90, 0), "string": text("x", "a, b"), "large_string": text("x", "a, b"),
+		"time32":     text("13:30:15", "13:30:15"),
+		"time64":     text("13:30:15", "13:30:15"),
+		"zone": stamp(
+			"2024-02-29 08:30:15-05:00",
+			"2024-07-01 02:00:00-04:00",
+			at-5/24.,
+			late-4/24.,
+		),
+		"offset": stamp(
+			"2024-02-29 15:30:15+02:00",
+			"2024-07-01 08:00:00+02:00",
+			at+2/24.,
+			late+2/24.,
+		),
+		"duration":     whole(90, 0),
+		"string":       text("x", "a, b"),
+		"large_string": text("x", "a, b"),
 		"binary":       text("x", "a, b"),
 		"large_binary": text("x", "a, b"),
-		"uuid": text("00000000-0000-0000-0000-000000000001",
-			"12345678-9abc-def0-1122-334455667788"),
-		"dictionary": text("x", "a, b"), "dictionary_int": whole(7, 8), "fixed": refused,
-		"list": refused, "struct": refused,
+		"uuid": text(
+			"00000000-0000-0000-0000-000000000001",
+			"12345678-9abc-def0-1122-334455667788",
+		),
+		"dictionary":        text("x", "a, b"),
+		"dictionary_int":    whole(7, 8),
+		"fixed":             refused,
+		"list":              refused,
+		"struct":            refused,
 		"string_view":       text("x", "a text that is longer than a view"),
 		"binary_view":       text("x", "a text that is longer than a view"),
 		"decimal_thousands": whole(2000, -3000),
@@ -97,17 +136,29 @@ func typesOfArrow() map[string]typed {
 			texts:   [2]string{"true", "false"},
 			days:    noes,
 		},
-		"dictionary_null": none, "dictionary_one_null": none, "runs": real,
-		"runs_text": text("x", "a, b"), "runs_null": none,
-		"interval": refused, "map": refused, "fixed_list": refused, "list_view": refused,
-		"large_list": refused, "unknown_zone": refused,
-		"last": whole(1, 2),
+		"dictionary_null":     none,
+		"dictionary_one_null": none,
+		"runs":                real,
+		"runs_text":           text("x", "a, b"),
+		"runs_null":           none,
+		"interval":            refused,
+		"map":                 refused,
+		"fixed_list":          refused,
+		"list_view":           refused,
+		"large_list":          refused,
+		"unknown_zone":        refused,
+		"last":                whole(1, 2),
 	}
 	for _, name := range []string{"int8", "uint8", "int16", "uint16", "int32", "uint32"} {
 		out[name] = whole(1, 100)
 	}
 	for _, unit := range []string{"s", "ms", "us", "ns"} {
-		out["timestamp_"+unit] = stamp("2024-02-29 13:30:15", "2024-07-01 06:00:00", at, late)
+		out["timestamp_"+unit] = stamp(
+			"2024-02-29 13:30:15",
+			"2024-07-01 06:00:00",
+			at,
+			late,
+		)
 	}
 	return out
 }
@@ -142,8 +193,14 @@ func columnOf(t *testing.T, path string, c Column) (*Table, error) {
 		Emit: func(shown []string) error {
 			for _, s := range shown {
 				if rows++; whole != nil && s != shownCell(whole, at) {
-					t.Errorf("%s, %q: row %d is %s of a stream, and %s of a table", path, c.Name,
-						at+1, s, shownCell(whole, at))
+					t.Errorf(
+						"%s, %q: row %d is %s of a stream, and %s of a table",
+						path,
+						c.Name,
+						at+1,
+						s,
+						shownCell(whole, at),
+					)
 				}
 				at++
 			}
@@ -230,12 +287,20 @@ func TestTypes(t *testing.T) {
 // checkTyped compares a column of a file with the expected cells.
 func checkTyped(t *testing.T, path, name string, want typed, rows int) {
 	t.Helper()
-	ways := []Column{{Name: name}, {Name: name, Kind: Category, Found: true},
-		{Name: "part", Source: name, Part: cell.DayPart, Date: AutoDate}}
+	ways := []Column{
+		{Name: name},
+		{Name: name, Kind: Category, Found: true},
+		{Name: "part", Source: name, Part: cell.DayPart, Date: AutoDate},
+	}
 	for way, c := range ways {
 		got, err := columnOf(t, path, c)
-		checked := ReadOptions{}.CheckColumns(t.Context(), path, Schema{Columns: []Column{c}})
-		if want.refused != errors.Is(checked, ErrColumnType) || !want.refused && checked != nil {
+		checked := ReadOptions{}.CheckColumns(
+			t.Context(),
+			path,
+			Schema{Columns: []Column{c}},
+		)
+		if want.refused != errors.Is(checked, ErrColumnType) ||
+			!want.refused && checked != nil {
 			t.Errorf("%s, %q: before it is read: %v", path, name, checked)
 		}
 		if want.refused {
@@ -268,9 +333,17 @@ func checkTyped(t *testing.T, path, name string, want typed, rows int) {
 					wanted = fmt.Sprint(want.days[k])
 				}
 			}
-			if shown != wanted && !(way == 2 && math.Abs(got.Float(0)[row]-want.days[k]) < 1e-9) {
-				t.Errorf("%s, %q, way %d: row %d is %s, want %s", path, name, way, row+1, shown,
-					wanted)
+			if shown != wanted &&
+				!(way == 2 && math.Abs(got.Float(0)[row]-want.days[k]) < 1e-9) {
+				t.Errorf(
+					"%s, %q, way %d: row %d is %s, want %s",
+					path,
+					name,
+					way,
+					row+1,
+					shown,
+					wanted,
+				)
 			}
 		}
 	}

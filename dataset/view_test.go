@@ -23,11 +23,20 @@ func countingTable(tb testing.TB, n int) *Table {
 	c := make([]int32, n)
 	ids := make([]uint64, n)
 	for i := range n {
-		a[i], b[i], c[i], ids[i] = float64(i), float64(i)/2, int32(i%3), uint64(100+i)
+		a[i] = float64(i)
+		b[i] = float64(i) / 2
+		c[i] = int32(i % 3)
+		ids[i] = uint64(100 + i)
 	}
-	t, err := NewTable(Schema{Columns: []Column{{Name: "i"}, {Name: "half"},
-		{Name: "mod", Kind: Category, Categories: []string{"0", "1", "2"}}}},
-		[]ColumnData{{Floats: a}, {Floats: b}, {Codes: c}}, ids)
+	t, err := NewTable(
+		Schema{Columns: []Column{
+			{Name: "i"},
+			{Name: "half"},
+			{Name: "mod", Kind: Category, Categories: []string{"0", "1", "2"}},
+		}},
+		[]ColumnData{{Floats: a}, {Floats: b}, {Codes: c}},
+		ids,
+	)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -49,28 +58,50 @@ func mustPanic(t *testing.T, what string, f func()) {
 func TestRecode(t *testing.T) {
 	table := countingTable(t, 10)
 	v := table.Select([]int32{1, 3, 4, 9}).Columns([]int{2, 0})
-	w := v.Recode(0, Column{Name: "mod", Ranged: true, Lower: -1, Upper: 1},
-		[]float64{-1, 1, 0, .5})
+	w := v.Recode(
+		0,
+		Column{Name: "mod", Ranged: true, Lower: -1, Upper: 1},
+		[]float64{-1, 1, 0, .5},
+	)
 	equalFloats(t, "recoded", w.Block(0, 4).Float(0, nil), []float64{1, -1, 1, -1})
 	equalFloats(t, "beside it", w.Block(0, 4).Float(1, nil), []float64{1, 3, 4, 9})
-	if c := w.Schema().Columns[0]; c.Kind != Numeric || !c.Ranged ||
-		w.Block(0, 4).Codes(0, nil) != nil || w.ID(2) != 104 {
+	c := w.Schema().Columns[0]
+	if c.Kind != Numeric ||
+		!c.Ranged ||
+		w.Block(0, 4).Codes(0, nil) != nil ||
+		w.ID(2) != 104 {
 		t.Errorf("the recoded column is %+v", c)
 	}
-	if c := v.Schema().Columns[0]; c.Kind != Category || v.Block(0, 1).Codes(0, nil) == nil ||
+	c = v.Schema().Columns[0]
+	if c.Kind != Category ||
+		v.Block(0, 1).Codes(0, nil) == nil ||
 		table.Codes(2) == nil {
 		t.Error("the table behind the view changed")
 	}
 	other, err := NewTable(
-		Schema{Columns: []Column{{Name: "c", Kind: Category, Categories: []string{"a"}}}},
-		[]ColumnData{{Codes: []int32{0, 1, 99, -5}}}, nil)
+		Schema{Columns: []Column{{
+			Name:       "c",
+			Kind:       Category,
+			Categories: []string{"a"},
+		}}},
+		[]ColumnData{{Codes: []int32{0, 1, 99, -5}}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	equalFloats(t, "outside the list",
-		other.All().Recode(0, Column{Name: "c"}, []float64{2, math.Inf(1)}).Block(0, 4).Float(0,
-			nil), []float64{2, math.NaN(), math.NaN(), math.NaN()})
-	mustPanic(t, "a number", func() { table.All().Recode(0, Column{Name: "i"}, []float64{1}) })
+	equalFloats(
+		t,
+		"outside the list",
+		other.All().Recode(0, Column{Name: "c"}, []float64{2, math.Inf(1)}).Block(0, 4).Float(
+			0,
+			nil,
+		),
+		[]float64{2, math.NaN(), math.NaN(), math.NaN()},
+	)
+	mustPanic(t, "a number", func() {
+		table.All().Recode(0, Column{Name: "i"}, []float64{1})
+	})
 	mustPanic(t, "too few values", func() {
 		table.All().Recode(2, Column{Name: "mod"}, []float64{1, 2, 3})
 	})
@@ -120,8 +151,12 @@ func TestMarksRestoreView(t *testing.T) {
 				t.Fatalf("%d of %d rows, want %d", got.Len(), n, v.Len())
 			}
 			if len(rows) > 0 {
-				equalFloats(t, "marked", got.Block(0, len(rows)).Float(0, nil),
-					v.Block(0, len(rows)).Float(0, nil))
+				equalFloats(
+					t,
+					"marked",
+					got.Block(0, len(rows)).Float(0, nil),
+					v.Block(0, len(rows)).Float(0, nil),
+				)
 			}
 		}
 	}
@@ -194,8 +229,11 @@ func TestSplitIsAPartition(t *testing.T) {
 			rt.Fatalf("%d records dealt, %d coins asked, of %d", len(seen), len(asked), n)
 		}
 	})
-	mustPanic(t, "coin",
-		func() { countingTable(t, 1).All().Split(2, func(uint64) int { return 2 }) })
+	mustPanic(
+		t,
+		"coin",
+		func() { countingTable(t, 1).All().Split(2, func(uint64) int { return 2 }) },
+	)
 }
 
 func TestPartIsASplit(t *testing.T) {
@@ -216,27 +254,49 @@ func TestPartIsASplit(t *testing.T) {
 		for p, got := range []View{first, second} {
 			var mark [8]byte
 			if got.Mark(mark[:]); mark != [2][8]byte{marks, others}[p] {
-				rt.Fatalf("part %d has the marks %v, and those by sides are %v and %v", p, mark,
-					marks, others)
+				rt.Fatalf(
+					"part %d has the marks %v, and those by sides are %v and %v",
+					p,
+					mark,
+					marks,
+					others,
+				)
 			}
 			if got.Len() != want[p].Len() || !slices.Equal(got.mask, want[p].mask) {
-				rt.Fatalf("part %d has %d records and the mask %v, want %d and %v", p, got.Len(),
-					got.mask, want[p].Len(), want[p].mask)
+				rt.Fatalf(
+					"part %d has %d records and the mask %v, want %d and %v",
+					p,
+					got.Len(),
+					got.mask,
+					want[p].Len(),
+					want[p].mask,
+				)
 			}
 			for k := range got.Len() {
 				if got.ID(k) != want[p].ID(k) {
-					rt.Fatalf("record %d of part %d is %d, want %d", k, p, got.ID(k), want[p].ID(k))
+					rt.Fatalf(
+						"record %d of part %d is %d, want %d",
+						k,
+						p,
+						got.ID(k),
+						want[p].ID(k),
+					)
 				}
 			}
 		}
 	})
 	mustPanic(t, "side", func() { countingTable(t, 1).All().Part(nil) })
-	mustPanic(t, "side", func() { countingTable(t, 1).All().MarkSides(nil, []byte{0}, []byte{0}) })
+	mustPanic(t, "side", func() {
+		countingTable(t, 1).All().MarkSides(nil, []byte{0}, []byte{0})
+	})
 }
 
 func TestCompactKeepsIdentities(t *testing.T) {
 	c := countingTable(t, 9).Select([]int32{2, 5}).Columns([]int{2, 0}).Compact()
-	if c.Len() != 2 || c.ID(1) != 105 || c.Codes(0)[1] != 2 || c.Float(1)[0] != 2 ||
+	if c.Len() != 2 ||
+		c.ID(1) != 105 ||
+		c.Codes(0)[1] != 2 ||
+		c.Float(1)[0] != 2 ||
 		c.Schema().Columns[0].Name != "mod" {
 		t.Error("the copy differs from the view")
 	}

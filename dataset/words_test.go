@@ -19,8 +19,11 @@ import (
 
 // wordSchema has a text column, a column that may be numeric or text, and a numeric column.
 func wordSchema() Schema {
-	return Schema{Columns: []Column{{Name: "a", Kind: Category, Other: true, Found: true},
-		{Name: "b", Found: true}, {Name: "c"}}}
+	return Schema{Columns: []Column{
+		{Name: "a", Kind: Category, Other: true, Found: true},
+		{Name: "b", Found: true},
+		{Name: "c"},
+	}}
 }
 
 // wordCells are cells with blanks, quotes, other alphabets, markers of missing values, numbers, overlong texts
@@ -36,9 +39,17 @@ var wordCells = []string{
 // emoji, and other characters without a width are not.
 func TestWordRule(t *testing.T) {
 	for text, want := range map[string]bool{
-		"red": true, "grün": true, "می\u200cخواهم": true, "👨\u200d👩\u200d👧": true, "क्\u200dष": true,
-		"bell\a": false, "\xff": false, "left\u200eright": false, "a\u00adb": false,
-		strings.Repeat("я", longestWord/2): true, strings.Repeat("я", longestWord/2+1): false,
+		"red":                                true,
+		"grün":                               true,
+		"می\u200cخواهم":                      true,
+		"👨\u200d👩\u200d👧":                    true,
+		"क्\u200dष":                          true,
+		"bell\a":                             false,
+		"\xff":                               false,
+		"left\u200eright":                    false,
+		"a\u00adb":                           false,
+		strings.Repeat("я", longestWord/2):   true,
+		strings.Repeat("я", longestWord/2+1): false,
 	} {
 		if got := wordRule(text) != ""; got != want {
 			t.Errorf("%+q is a category: %v", text, got)
@@ -71,8 +82,13 @@ func TestReadersFindSameTextCategories(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("a,b,c\n")
 	for i := range 3000 {
-		fmt.Fprintf(&text, "%s,%s,%d\n", wordCells[i%len(wordCells)],
-			wordCells[(i/3)%len(wordCells)], i)
+		fmt.Fprintf(
+			&text,
+			"%s,%s,%d\n",
+			wordCells[i%len(wordCells)],
+			wordCells[(i/3)%len(wordCells)],
+			i,
+		)
 	}
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "t.csv")
@@ -93,9 +109,12 @@ func TestReadersFindSameTextCategories(t *testing.T) {
 	for k, how := range []struct {
 		path string
 		opts ReadOptions
-	}{{plain, ReadOptions{ForceSlow: true}}, {plain, ReadOptions{Workers: 3, chunk: 512}},
+	}{
+		{plain, ReadOptions{ForceSlow: true}},
+		{plain, ReadOptions{Workers: 3, chunk: 512}},
 		{plain, ReadOptions{Format: Format{MultilineQuotes: true}}},
-		{packed, ReadOptions{Workers: 2, chunk: 512}}} {
+		{packed, ReadOptions{Workers: 2, chunk: 512}},
+	} {
 		table, stats, err := Read(context.Background(), how.path, wordSchema(), how.opts)
 		if err != nil {
 			t.Fatal(err)
@@ -155,7 +174,13 @@ func TestFoldedAlike(t *testing.T) {
 	} {
 		found := cell.Text{Fold: rule.Fold, Prefix: rule.Prefix}
 		schema := Schema{Columns: []Column{
-			{Name: "a", Kind: Category, Other: true, Found: true, TextRule: TextRule(found)},
+			{
+				Name:     "a",
+				Kind:     Category,
+				Other:    true,
+				Found:    true,
+				TextRule: TextRule(found),
+			},
 			{Name: "b", Found: true, TextRule: TextRule(found)},
 			{Name: "c", Kind: Category, Other: true, TextRule: TextRule(rule)},
 		}}
@@ -170,8 +195,13 @@ func TestFoldedAlike(t *testing.T) {
 		var text strings.Builder
 		text.WriteString("a,b,c\n")
 		for i := range 3000 {
-			fmt.Fprintf(&text, "%s,%s,%s\n", cells[i%len(cells)], cells[(i/3)%len(cells)],
-				cells[(i/2)%len(cells)])
+			fmt.Fprintf(
+				&text,
+				"%s,%s,%s\n",
+				cells[i%len(cells)],
+				cells[(i/3)%len(cells)],
+				cells[(i/2)%len(cells)],
+			)
 		}
 		path := filepath.Join(t.TempDir(), "t.csv")
 		if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
@@ -179,14 +209,18 @@ func TestFoldedAlike(t *testing.T) {
 		}
 		var want [2][]string
 		var codes []int32
-		for k, o := range []ReadOptions{{ForceSlow: true}, {Workers: 3, chunk: 512},
-			{Format: Format{MultilineQuotes: true}}} {
+		for k, o := range []ReadOptions{
+			{ForceSlow: true},
+			{Workers: 3, chunk: 512},
+			{Format: Format{MultilineQuotes: true}},
+		} {
 			table, _, err := Read(context.Background(), path, schema, o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if k == 0 {
-				want, codes = [2][]string{wordTexts(table, 0), wordTexts(table, 1)}, table.Codes(2)
+				want = [2][]string{wordTexts(table, 0), wordTexts(table, 1)}
+				codes = table.Codes(2)
 			} else if !slices.Equal(wordTexts(table, 0), want[0]) ||
 				!slices.Equal(wordTexts(table, 1), want[1]) ||
 				!slices.Equal(table.Codes(2), codes) {
@@ -194,16 +228,23 @@ func TestFoldedAlike(t *testing.T) {
 			}
 		}
 		of := func(i int) string {
-			return strings.Trim(strings.ReplaceAll(strings.Trim(cells[i], `"`), `""`, `"`), " \t")
+			return strings.Trim(
+				strings.ReplaceAll(strings.Trim(cells[i], `"`), `""`, `"`),
+				" \t",
+			)
 		}
 		for i := range cells {
 			value := found.Value(of(i))
-			if got := want[0][i]; got != "!" && got != "-" && !strings.Contains(cells[i], `"`) &&
+			got := want[0][i]
+			if got != "!" &&
+				got != "-" &&
+				!strings.Contains(cells[i], `"`) &&
 				got != value {
 				t.Errorf("%s: %q is the word %q, not %q", name, cells[i], got, value)
 			}
 			listed := slices.Index(schema.Columns[2].Categories, rule.Value(of(i)))
-			if got := int(codes[2*i]); !strings.Contains(cells[i], `"`) && got != listed &&
+			if got := int(codes[2*i]); !strings.Contains(cells[i], `"`) &&
+				got != listed &&
 				!(listed < 0 && got == len(schema.Columns[2].Categories)) {
 				t.Errorf("%s: %q has the code %d, not %d", name, cells[i], got, listed)
 			}
@@ -221,8 +262,14 @@ func TestParquetStringsAreTextCategories(t *testing.T) {
 	}
 	var rows []row
 	for i := range 200 {
-		rows = append(rows,
-			row{[]string{"red", " green ", "NA"}[i%3], []string{"1.5", "one", ""}[i%3], float64(i)})
+		rows = append(
+			rows,
+			row{
+				[]string{"red", " green ", "NA"}[i%3],
+				[]string{"1.5", "one", ""}[i%3],
+				float64(i),
+			},
+		)
 	}
 	path := filepath.Join(t.TempDir(), "t.parquet")
 	if err := parquet.WriteFile(path, rows); err != nil {
@@ -252,9 +299,14 @@ func heldWordTable(t *testing.T, words []string, codes []int32, ids []uint64) *T
 			numbers[i] = float64(k)
 		}
 	}
-	table, err := NewTable(schema,
-		[]ColumnData{{Codes: codes, Words: words}, {Floats: numbers, Codes: codes, Words: words}},
-		ids)
+	table, err := NewTable(
+		schema,
+		[]ColumnData{
+			{Codes: codes, Words: words},
+			{Floats: numbers, Codes: codes, Words: words},
+		},
+		ids,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,17 +325,28 @@ func TestResolve(t *testing.T) {
 	if len(got) != 3 || got["x"] != 1 || got["y"] != 2 || got["z"] != 0 {
 		t.Errorf("counts %v", got)
 	}
-	listed := Column{Name: "b", Kind: Category, Categories: []string{"y", "x"}, Other: true}
+	listed := Column{
+		Name:       "b",
+		Kind:       Category,
+		Categories: []string{"y", "x"},
+		Other:      true,
+	}
 	v := table.All().Resolve([]Column{table.Schema().Columns[0], listed})
-	if codes := v.Block(0, 6).Codes(1, nil); !slices.Equal(codes, []int32{1, 0, 2, 2, 0, 2}) {
+	codes := v.Block(0, 6).Codes(1, nil)
+	if !slices.Equal(codes, []int32{1, 0, 2, 2, 0, 2}) {
 		t.Errorf("codes %v", codes)
 	}
 	if v.Block(0, 6).Float(1, nil) != nil || table.Float(1) == nil {
 		t.Error("the column is of both kinds, or the table changed")
 	}
-	number := table.All().Resolve([]Column{table.Schema().Columns[0], {Name: "b"}}).Block(0,
-		6).Float(1, nil)
-	if !math.IsNaN(number[0]) || number[3] != -1 || !IsText(number[0]) || IsText(number[3]) ||
+	number := table.All().Resolve([]Column{
+		table.Schema().Columns[0],
+		{Name: "b"},
+	}).Block(0, 6).Float(1, nil)
+	if !math.IsNaN(number[0]) ||
+		number[3] != -1 ||
+		!IsText(number[0]) ||
+		IsText(number[3]) ||
 		IsText(math.NaN()) {
 		t.Errorf("numbers %v", number)
 	}
@@ -308,8 +371,8 @@ func TestCapIgnoresCodes(t *testing.T) {
 		})
 		return wordTexts(v.Compact(), 0)
 	}
-	a, b := kept([]string{"x", "y", "z", "w"}, []int32{0, 1, 2, 3}),
-		kept([]string{"other", "z", "x", "y"}, []int32{2, 3, 1, 0})
+	a := kept([]string{"x", "y", "z", "w"}, []int32{0, 1, 2, 3})
+	b := kept([]string{"other", "z", "x", "y"}, []int32{2, 3, 1, 0})
 	if len(a) != 3 || !slices.Equal(a[:2], b[:2]) {
 		t.Errorf("%q and %q", a, b)
 	}

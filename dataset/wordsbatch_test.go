@@ -48,17 +48,23 @@ func TestBatchesHoldTextCategories(t *testing.T) {
 	} {
 		var words [2][]string
 		longest := 0
-		err := source.opts.Batches(t.Context(), source.path, nil, wordSchema(),
+		err := source.opts.Batches(
+			t.Context(),
+			source.path,
+			nil,
+			wordSchema(),
 			func(b *Batch) (any, error) {
 				longer := max(len(b.Table.Words(0)), len(b.Table.Words(1)))
 				return [3]any{wordTexts(b.Table, 0), wordTexts(b.Table, 1), longer}, nil
-			}, func(x any) error {
+			},
+			func(x any) error {
 				of := x.([3]any)
-				words[0], words[1] = append(words[0], of[0].([]string)...),
-					append(words[1], of[1].([]string)...)
+				words[0] = append(words[0], of[0].([]string)...)
+				words[1] = append(words[1], of[1].([]string)...)
 				longest = max(longest, of[2].(int))
 				return nil
-			})
+			},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

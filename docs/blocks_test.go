@@ -30,7 +30,8 @@ func TestBlocks(t *testing.T) {
 // blocks of the pages that it reads; by .ci/run, which has each of its lines; or by scripts/long.sh pages, with a
 // reason. Both scripts run the tests that they claim to run.
 func TestBlocksAreRun(t *testing.T) {
-	ci, long := readScript(t, ".ci/run"), readScript(t, "scripts/long.sh")
+	ci := readScript(t, ".ci/run")
+	long := readScript(t, "scripts/long.sh")
 	if !strings.Contains(ci,
 		"\nstep scripts/runtimes.sh go test -tags replay -timeout 20m ./...\n") {
 		t.Error(".ci/run does not run TestPages")
@@ -46,15 +47,16 @@ func TestBlocksAreRun(t *testing.T) {
 				continue
 			}
 			count[b.Runner()]++
-			read := path.Dir(name) == "." || path.Dir(name) == "docs" ||
+			read := path.Dir(name) == "." ||
+				path.Dir(name) == "docs" ||
 				path.Dir(path.Dir(name)) == "docs"
 			switch {
 			case !read:
 				t.Errorf("%s:%d: TestPages does not read this page", name, b.Line)
 			case b.Runner() == pages.CI:
 				for line := range strings.Lines(b.Text) {
-					if line = strings.TrimSpace(line); line != ".ci/run" &&
-						!strings.Contains(ci, line) {
+					line = strings.TrimSpace(line)
+					if line != ".ci/run" && !strings.Contains(ci, line) {
 						t.Errorf("%s:%d: .ci/run does not run %s", name, b.Line, line)
 					}
 				}
@@ -79,7 +81,9 @@ func TestLongParts(t *testing.T) {
 		for _, b := range p.Blocks {
 			for line := range strings.Lines(b.Text) {
 				line, _, _ = strings.Cut(line, "#")
-				if words := strings.Fields(line); len(words) > 1 && words[0] == "scripts/long.sh" &&
+				words := strings.Fields(line)
+				if len(words) > 1 &&
+					words[0] == "scripts/long.sh" &&
 					!slices.Contains(strings.Split(parts, " | "), words[1]) {
 					t.Errorf("%s:%d: no part %s", name, b.Line, words[1])
 				}
@@ -108,8 +112,11 @@ func TestRecipeBlocks(t *testing.T) {
 			}
 			recipes++
 			_, problems := recipe.Parse(name, []byte(completeRecipe(b.Text)))
-			if invalid := slices.Contains(strings.Fields(b.Options),
-				"invalid"); invalid != (len(problems) > 0) {
+			invalid := slices.Contains(
+				strings.Fields(b.Options),
+				"invalid",
+			)
+			if invalid != (len(problems) > 0) {
 				t.Errorf("%s:%d: invalid is %v, problems: %v", name, b.Line, invalid, problems)
 			}
 		}
@@ -125,7 +132,8 @@ func completeRecipe(text string) string {
 		{"data:", "data: {path: t.csv, target: y}\n"},
 		{"privacy:", "privacy: {epsilon: 1}\n"},
 	} {
-		if !strings.HasPrefix(text, section.key) && !strings.Contains(text, "\n"+section.key) {
+		if !strings.HasPrefix(text, section.key) &&
+			!strings.Contains(text, "\n"+section.key) {
 			text = section.text + text
 		}
 	}

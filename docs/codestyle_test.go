@@ -86,17 +86,31 @@ func TestCodeStyleLimits(t *testing.T) {
 		t.Fatalf("%d lines of code", c.lines)
 	}
 	if rate := float64(c.tokens) / float64(c.lines); rate > mostTokensPerLine {
-		t.Errorf("%.2f tokens per line of code, at most %v are allowed: put one thing on a line", rate, mostTokensPerLine)
+		t.Errorf(
+			"%.2f tokens per line of code, at most %v are allowed: put one thing on a line",
+			rate,
+			mostTokensPerLine,
+		)
 	}
 	if share := float64(c.oneWord) / float64(c.unexported); share > mostOneWordShare {
-		t.Errorf("%.1f%% of the unexported functions are named by one word, at most %v%% are allowed",
-			100*share, 100*mostOneWordShare)
+		t.Errorf(
+			"%.1f%% of the unexported functions are named by one word, at most %v%% are allowed",
+			100*share,
+			100*mostOneWordShare,
+		)
 	}
 	if tests.bare > 0 {
-		t.Errorf("%d functions of tests are named by a preposition or a quantifier", tests.bare)
+		t.Errorf(
+			"%d functions of tests are named by a preposition or a quantifier",
+			tests.bare,
+		)
 	}
 	if c.bare > mostBareNames {
-		t.Errorf("%d functions are named by a preposition or a quantifier, at most %d are allowed", c.bare, mostBareNames)
+		t.Errorf(
+			"%d functions are named by a preposition or a quantifier, at most %d are allowed",
+			c.bare,
+			mostBareNames,
+		)
 	}
 }
 
@@ -105,7 +119,8 @@ func TestCodeStyleCounts(t *testing.T) {
 	for line := range strings.Lines("// a comment\n\nfunc (x *T) told(a, b int) {\n\treturn x_1.f(2.5)\n}\nfunc sumOf() {}\nfunc At() {}\n") {
 		c.addLine(line)
 	}
-	if want := (codeStyle{lines: 5, tokens: 36, unexported: 2, oneWord: 1, bare: 2}); c != want {
+	want := (codeStyle{lines: 5, tokens: 36, unexported: 2, oneWord: 1, bare: 2})
+	if c != want {
 		t.Errorf("counted %+v, want %+v", c, want)
 	}
 }

@@ -46,8 +46,12 @@ func TestCompatibility(t *testing.T) {
 	}
 	for name, version := range newest {
 		if listed[name] != version {
-			t.Errorf("the newest format of %s is version %d, and the page lists version %d", name,
-				version, listed[name])
+			t.Errorf(
+				"the newest format of %s is version %d, and the page lists version %d",
+				name,
+				version,
+				listed[name],
+			)
 		}
 	}
 }

@@ -27,7 +27,8 @@ func TestDependencies(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range required.FindAllStringSubmatch(string(text), -1) {
-			if name := m[1]; m[2] == "" && !strings.HasPrefix(name, "github.com/dptrain/") {
+			name := m[1]
+			if m[2] == "" && !strings.HasPrefix(name, "github.com/dptrain/") {
 				if before, _, found := strings.Cut(name, "duckdb-go-bindings/"); found {
 					name = before + "duckdb-go-bindings"
 				}

@@ -16,7 +16,8 @@ func TestGuessedLocationsMatch(t *testing.T) {
 	}
 	_, rest, _ := strings.Cut(string(text), "\n## One guess\n")
 	section, _, _ := strings.Cut(rest, "\n## ")
-	things, right := 0, 0
+	things := 0
+	right := 0
 	for line := range strings.Lines(section) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
 		if len(cells) != 4 || !strings.Contains(cells[1], ".go") {
@@ -25,7 +26,10 @@ func TestGuessedLocationsMatch(t *testing.T) {
 		for i := range cells {
 			cells[i] = strings.Trim(cells[i], " `")
 		}
-		thing, guessed, file, declaration := cells[0], cells[1], cells[2], cells[3]
+		thing := cells[0]
+		guessed := cells[1]
+		file := cells[2]
+		declaration := cells[3]
 		things++
 		if file == "" {
 			file = guessed

@@ -17,9 +17,11 @@ var markers = []struct {
 	name    string
 	pattern *regexp.Regexp
 }{
-	{"what as a noun",
+	{
+		"what as a noun",
 		regexp.MustCompile(
-			`^(\w+ )?(is|are|returns|says|holds|has|keeps|what) what\b|\bwhat (is|it|they|a|the|was|has|one|of|comes|stands|lies)\b`)},
+			`^(\w+ )?(is|are|returns|says|holds|has|keeps|what) what\b|\bwhat (is|it|they|a|the|was|has|one|of|comes|stands|lies)\b`),
+	},
 	{"says, tells", regexp.MustCompile(`\b(says|say|said|told|tells)\b`)},
 	{"none, nothing, nobody", regexp.MustCompile(`\b(none|nothing|nobody)\b`)},
 	{"of which", regexp.MustCompile(`\bof (which|whom|those|them)\b`)},
@@ -62,7 +64,11 @@ func TestLanguage(t *testing.T) {
 			if rate := ratePer1000(lines[kind], m.pattern); rate > limits[i] {
 				t.Errorf(
 					"%s: %q occurs %.1f times per 1,000 lines, at most %g are allowed: rewrite some of them",
-					kind, m.name, rate, limits[i])
+					kind,
+					m.name,
+					rate,
+					limits[i],
+				)
 			}
 		}
 	}
@@ -88,8 +94,8 @@ func commentLines(t *testing.T, name string) []string {
 	}
 	var out []string
 	for line := range strings.Lines(string(text)) {
-		if comment, ok := strings.CutPrefix(strings.TrimSpace(line), "//"); ok &&
-			!strings.HasPrefix(comment, "go:") {
+		comment, ok := strings.CutPrefix(strings.TrimSpace(line), "//")
+		if ok && !strings.HasPrefix(comment, "go:") {
 			out = append(out, strings.TrimSpace(comment))
 		}
 	}
@@ -112,14 +118,17 @@ func pageLines(p pages.Page) []string {
 }
 
 func TestMarkersAreCounted(t *testing.T) {
-	p, err := pages.Parse("a.md",
-		"# A heading\n\nWhat it is, nobody says. `nothing` here.\n\n| none |\n| --- |\n\n[so many](says.md)\n")
+	p, err := pages.Parse(
+		"a.md",
+		"# A heading\n\nWhat it is, nobody says. `nothing` here.\n\n| none |\n| --- |\n\n[so many](says.md)\n",
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := pageLines(p)
-	if want := []string{"# A heading", "What it is, nobody says. ", "X here.",
-		"so many"}; fmt.Sprint(lines) != fmt.Sprint(want) {
+	want := []string{"# A heading", "What it is, nobody says. ", "X here.",
+		"so many"}
+	if fmt.Sprint(lines) != fmt.Sprint(want) {
 		t.Errorf("lines %q, want %q", lines, want)
 	}
 	for i, want := range []float64{0, 250, 250, 0, 0, 250} {

@@ -42,8 +42,10 @@ func TestGoPageBuildsAsAnotherModule(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 	}
-	out, err := buildElsewhere(t,
-		"package main\n\nimport _ \"github.com/dptrain/dptrain/internal/train/pipeline\"\n\nfunc main() {}\n")
+	out, err := buildElsewhere(
+		t,
+		"package main\n\nimport _ \"github.com/dptrain/dptrain/internal/train/pipeline\"\n\nfunc main() {}\n",
+	)
 	if err == nil || !strings.Contains(out, "internal") {
 		t.Errorf("an import of internal/ builds: %v\n%s", err, out)
 	}
@@ -80,8 +82,12 @@ func buildElsewhere(t *testing.T, source string) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mod := strings.Replace(string(text), "module github.com/dptrain/dptrain\n",
-		"module example.com/program\n", 1) +
+	mod := strings.Replace(
+		string(text),
+		"module github.com/dptrain/dptrain\n",
+		"module example.com/program\n",
+		1,
+	) +
 		"\nrequire github.com/dptrain/dptrain v0.0.0\n\nreplace github.com/dptrain/dptrain => " +
 		root + "\n"
 	sums, err := fs.ReadFile(tree, "go.sum")
@@ -94,18 +100,24 @@ func buildElsewhere(t *testing.T, source string) (string, error) {
 		"go.sum":  string(sums),
 		"main.go": source,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+		err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, ".")
 	cmd.Dir = dir
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "GOWORK=")
-	}),
-		"GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "GOPROXY=off", "GOWORK=off")
+	cmd.Env = append(
+		slices.DeleteFunc(os.Environ(), func(v string) bool {
+			return strings.HasPrefix(v, "GOWORK=")
+		}),
+		"GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod",
+		"GOPROXY=off",
+		"GOWORK=off",
+	)
 	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.Stdout = &out
+	cmd.Stderr = &out
 	err = cmd.Run()
 	return out.String(), err
 }

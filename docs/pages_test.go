@@ -80,7 +80,10 @@ var (
 // relativeLinks returns the relative targets of the links of a line.
 func relativeLinks(text string) []string {
 	var out []string
-	for _, m := range linkMark.FindAllStringSubmatch(code.ReplaceAllString(text, "code"), -1) {
+	for _, m := range linkMark.FindAllStringSubmatch(
+		code.ReplaceAllString(text, "code"),
+		-1,
+	) {
 		if !strings.Contains(m[1], "://") && !strings.HasPrefix(m[1], "mailto:") {
 			out = append(out, m[1])
 		}
@@ -102,7 +105,13 @@ func TestLinks(t *testing.T) {
 				if _, err := fs.Stat(tree, to); err != nil {
 					t.Errorf("%s:%d: %s leads nowhere", p.Path, l.Number, target)
 				} else if fragment != "" && !headingAnchors(all[to])[fragment] {
-					t.Errorf("%s:%d: %s has no heading for #%s", p.Path, l.Number, to, fragment)
+					t.Errorf(
+						"%s:%d: %s has no heading for #%s",
+						p.Path,
+						l.Number,
+						to,
+						fragment,
+					)
 				}
 			}
 		}
@@ -122,7 +131,8 @@ func TestReadmeLinksToEveryPage(t *testing.T) {
 	}
 	for _, l := range all["README.md"].Prose {
 		for _, target := range relativeLinks(l.Text) {
-			linked["docs/README.md"] = linked["docs/README.md"] || target == "docs/README.md"
+			linked["docs/README.md"] = linked["docs/README.md"] ||
+				target == "docs/README.md"
 		}
 	}
 	for name := range maps.Keys(all) {
@@ -146,7 +156,8 @@ func splitSentences(text string) []string {
 		if m == nil {
 			return append(out, text)
 		}
-		out, text = append(out, text[:m[2]]), text[m[2]:]
+		out = append(out, text[:m[2]])
+		text = text[m[2]:]
 	}
 }
 
@@ -175,8 +186,15 @@ func TestCitedPagesExist(t *testing.T) {
 						t.Errorf("%s:%d: there is no %s", name, l.Number, file)
 					case m[1] != "" && !slices.Contains(p.Headings(), m[1]):
 						t.Errorf("%s:%d: %s has no heading %q", name, l.Number, file, m[1])
-					case m[1] == "" && (needsHeading(name, file) || proves.MatchString(sentence)):
-						t.Errorf("%s:%d: %s: name the heading: %s", name, l.Number, file, sentence)
+					case m[1] == "" &&
+						(needsHeading(name, file) || proves.MatchString(sentence)):
+						t.Errorf(
+							"%s:%d: %s: name the heading: %s",
+							name,
+							l.Number,
+							file,
+							sentence,
+						)
 					}
 				}
 			}
@@ -193,7 +211,8 @@ func needsHeading(name, file string) bool {
 		return false
 	}
 	return strings.HasPrefix(name, "internal/mechanism/") ||
-		strings.HasPrefix(file, "docs/proofs/") && file != "docs/proofs/formats.md" &&
+		strings.HasPrefix(file, "docs/proofs/") &&
+			file != "docs/proofs/formats.md" &&
 			path.Base(name) != "doc.go"
 }
 
@@ -217,9 +236,11 @@ func commentParagraphs(t *testing.T, name string) []pages.Line {
 		case ok && comment != "" && open:
 			out[len(out)-1].Text += " " + comment
 		case ok && comment != "":
-			out, open = append(out, pages.Line{Number: i + 1, Text: comment}), true
+			out = append(out, pages.Line{Number: i + 1, Text: comment})
+			open = true
 		case citation.MatchString(l): // after code, or in a string of the program
-			out, open = append(out, pages.Line{Number: i + 1, Text: l}), false
+			out = append(out, pages.Line{Number: i + 1, Text: l})
+			open = false
 		default:
 			open = false
 		}

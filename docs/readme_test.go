@@ -17,8 +17,11 @@ func TestReadmeIsShort(t *testing.T) {
 		count += len(strings.Fields(l.Text))
 	}
 	if count > maxReadmeWords {
-		t.Errorf("README.md has %d words outside its blocks, want at most %d", count,
-			maxReadmeWords)
+		t.Errorf(
+			"README.md has %d words outside its blocks, want at most %d",
+			count,
+			maxReadmeWords,
+		)
 	}
 }
 
@@ -32,20 +35,28 @@ func TestReadmeNumbers(t *testing.T) {
 			measured[cells[0]] = append(measured[cells[0]], cells[1:]...)
 		}
 	}
-	inSection, compared := false, 0
+	inSection := false
+	compared := 0
 	for _, l := range pages["README.md"].Prose {
 		if strings.HasPrefix(l.Text, "## ") {
 			inSection = l.Text == "## Accuracy"
 		}
 		cells := tableCells(l.Text)
-		if !inSection || len(cells) < 2 || cells[0] == "table" || strings.HasPrefix(cells[0], "-") {
+		if !inSection ||
+			len(cells) < 2 ||
+			cells[0] == "table" ||
+			strings.HasPrefix(cells[0], "-") {
 			continue
 		}
 		for _, value := range cells[1:] {
 			compared++
 			if !slices.Contains(measured[cells[0]], value) {
-				t.Errorf("README.md:%d: %s of %s is not on docs/lab/accuracy.md", l.Number, value,
-					cells[0])
+				t.Errorf(
+					"README.md:%d: %s of %s is not on docs/lab/accuracy.md",
+					l.Number,
+					value,
+					cells[0],
+				)
 			}
 		}
 	}

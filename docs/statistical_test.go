@@ -35,16 +35,19 @@ func TestStatisticalTests(t *testing.T) {
 		if len(fields) != 3 {
 			t.Fatalf("%q has %d fields", lines.Text(), len(fields))
 		}
-		if rate, err := strconv.ParseFloat(fields[2], 64); err != nil ||
-			!(rate > 0 && rate <= .01) {
+		rate, err := strconv.ParseFloat(fields[2], 64)
+		if err != nil || !(rate > 0 && rate <= .01) {
 			t.Errorf("%q: the rate is not in (0, .01]", lines.Text())
 		}
 		listed[fields[0]+" "+fields[1]] = true
 	}
 	found := map[string]bool{}
 	err = fs.WalkDir(os.DirFS(".."), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(name, "_test.go") ||
-			strings.HasPrefix(name, "sql/") || strings.HasPrefix(name, "docs/") {
+		if err != nil ||
+			d.IsDir() ||
+			!strings.HasSuffix(name, "_test.go") ||
+			strings.HasPrefix(name, "sql/") ||
+			strings.HasPrefix(name, "docs/") {
 			return err
 		}
 		content, err := os.ReadFile("../" + name)

@@ -22,7 +22,8 @@ const (
 // TestSizeOfUserPages checks that the pages for users, apart from the index, stay within the limits of pages and
 // words.
 func TestSizeOfUserPages(t *testing.T) {
-	count, words := 0, 0
+	count := 0
+	words := 0
 	for name, p := range readPages(t) {
 		if isUserPage(name) && name != "docs/README.md" {
 			count++
@@ -30,8 +31,13 @@ func TestSizeOfUserPages(t *testing.T) {
 		}
 	}
 	if count > mostPages || words > mostWords {
-		t.Errorf("%d pages for users with %d words; at most %d with %d are allowed", count, words,
-			mostPages, mostWords)
+		t.Errorf(
+			"%d pages for users with %d words; at most %d with %d are allowed",
+			count,
+			words,
+			mostPages,
+			mostWords,
+		)
 	}
 	if count < mostPages/2 {
 		t.Errorf("%d pages for users", count)
@@ -69,8 +75,12 @@ func TestMethodPages(t *testing.T) {
 		}
 		section := methodSection(all, name)
 		if n := countWords(section); n == 0 || n > mostMethodWords {
-			t.Errorf("the section of %s in docs/methods has %d words, want 1 to %d", name, n,
-				mostMethodWords)
+			t.Errorf(
+				"the section of %s in docs/methods has %d words, want 1 to %d",
+				name,
+				n,
+				mostMethodWords,
+			)
 		}
 		proof := "docs/proofs/" + name + ".md"
 		if !slices.ContainsFunc(section, func(l pages.Line) bool {
@@ -132,7 +142,8 @@ func TestMovedPages(t *testing.T) {
 			t.Errorf("%s: docs/%s exists", page, m[1])
 		}
 	}
-	if rows := strings.Count(string(text), "\n| "); len(moved) < 30 || len(moved) != rows-2 {
+	rows := strings.Count(string(text), "\n| ")
+	if len(moved) < 30 || len(moved) != rows-2 {
 		t.Errorf("%s: %d of %d rows are moves", page, len(moved), rows-2)
 	}
 }

@@ -70,7 +70,8 @@ func TestWorkflowActions(t *testing.T) {
 // TestChecksWorkflow checks that the workflow for pull requests runs only .ci/run.
 func TestChecksWorkflow(t *testing.T) {
 	steps, _ := readWorkflow(t, ".github/workflows/checks.yml")
-	if want := []workflowStep{{"Run all checks", ".ci/run"}}; !slices.Equal(steps, want) {
+	want := []workflowStep{{"Run all checks", ".ci/run"}}
+	if !slices.Equal(steps, want) {
 		t.Errorf("%+v, want %+v", steps, want)
 	}
 }
@@ -82,9 +83,13 @@ func runStep(t *testing.T, dir string, s workflowStep, env ...string) (string, e
 	if err != nil {
 		t.Skip("there is no bash")
 	}
-	cmd := exec.CommandContext(t.Context(), bash, "--noprofile", "--norc", "-eo", "pipefail", "-c",
-		s.run)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+	cmd := exec.CommandContext(t.Context(), bash,
+		"--noprofile",
+		"--norc", "-eo",
+		"pipefail", "-c", s.run,
+	)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
@@ -99,8 +104,11 @@ func TestReleaseWorkflow(t *testing.T) {
 	dir := t.TempDir()
 	changelog := "# Changelog\n\n## 1.2.3-rc.1\n\nThe candidate.\n\n## 1.2.2\n\nThe version before.\n"
 	for name, text := range map[string]string{
-		"CHANGELOG.md": changelog, "dist/dptrain_1.tar.gz": "", "dist/SHA256SUMS": "",
-		"dist/SHA256SUMS.minisig": "", "bin/gh": "#!/bin/sh\necho \"$@\"\ncat notes.md\n",
+		"CHANGELOG.md":            changelog,
+		"dist/dptrain_1.tar.gz":   "",
+		"dist/SHA256SUMS":         "",
+		"dist/SHA256SUMS.minisig": "",
+		"bin/gh":                  "#!/bin/sh\necho \"$@\"\ncat notes.md\n",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -118,12 +126,13 @@ func TestReleaseWorkflow(t *testing.T) {
 		"v1.2.2": "release create v1.2.2 --verify-tag --title dptrain 1.2.2 --notes-file notes.md " +
 			files + "\nThe version before.\n",
 	} {
-		if got, err := runStep(t, dir, steps[1], path, "GITHUB_REF_NAME="+tag); err != nil ||
-			got != want {
+		got, err := runStep(t, dir, steps[1], path, "GITHUB_REF_NAME="+tag)
+		if err != nil || got != want {
 			t.Errorf("%s: %v\n%s\nwant\n%s", tag, err, got, want)
 		}
 	}
-	if got, err := runStep(t, dir, steps[1], path, "GITHUB_REF_NAME=v1.2.4"); err == nil {
+	got, err := runStep(t, dir, steps[1], path, "GITHUB_REF_NAME=v1.2.4")
+	if err == nil {
 		t.Errorf("a tag without a section of the changelog: %s", got)
 	}
 }
@@ -137,7 +146,14 @@ func TestUserWorkflow(t *testing.T) {
 	}
 	dir := t.TempDir()
 	program := filepath.Join(dir, "bin", "dptrain")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../cmd/dptrain")
+	build := exec.CommandContext(
+		t.Context(),
+		"go",
+		"build",
+		"-o",
+		program,
+		"../cmd/dptrain",
+	)
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -153,10 +169,15 @@ func TestUserWorkflow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(recipe,
-		"version: 1\ndata: {path: ../tables/houses.csv, target: price, exclude: [ocean]}\nprivacy: {epsilon: 1}\nmodel: {method: joint-gram}\n")
-	fit := exec.CommandContext(t.Context(), program, "fit", recipe, "--data",
-		"../testdata/houses.csv", "--out", filepath.Join(dir, "out"), "--quiet")
+	write(
+		recipe,
+		"version: 1\ndata: {path: ../tables/houses.csv, target: price, exclude: [ocean]}\nprivacy: {epsilon: 1}\nmodel: {method: joint-gram}\n",
+	)
+	fit := exec.CommandContext(t.Context(), program, "fit", recipe,
+		"--data", "../testdata/houses.csv",
+		"--out", filepath.Join(dir, "out"),
+		"--quiet",
+	)
 	if out, err := fit.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -171,8 +192,11 @@ func TestUserWorkflow(t *testing.T) {
 	first, _, _ := strings.Cut(string(header), "\n")
 	write(filepath.Join(dir, "tables", "houses.csv"), first+"\n")
 	summary := filepath.Join(dir, "summary.md")
-	env := []string{"PATH=" + filepath.Dir(program) + string(os.PathListSeparator) +
-		os.Getenv("PATH"), "GITHUB_STEP_SUMMARY=" + summary}
+	env := []string{
+		"PATH=" + filepath.Dir(program) + string(os.PathListSeparator) +
+			os.Getenv("PATH"),
+		"GITHUB_STEP_SUMMARY=" + summary,
+	}
 	for _, s := range steps[1:] {
 		if out, err := runStep(t, dir, s, env...); err != nil {
 			t.Errorf("%s: %v\n%s", s.name, err, out)
@@ -182,8 +206,10 @@ func TestUserWorkflow(t *testing.T) {
 		!strings.Contains(string(text), "### recipes/houses.yaml\n\n~~~text\nstep ") {
 		t.Errorf("the summary: %v\n%s", err, text)
 	}
-	write(filepath.Join(dir, "recipes", "wrong.yaml"),
-		"version: 1\ndata: {path: ../tables/houses.csv, target: price}\nprivacy: {epsilon: 0}\n")
+	write(
+		filepath.Join(dir, "recipes", "wrong.yaml"),
+		"version: 1\ndata: {path: ../tables/houses.csv, target: price}\nprivacy: {epsilon: 0}\n",
+	)
 	report := filepath.Join(dir, "releases", "houses", "report.json")
 	text, err := os.ReadFile(report)
 	if err != nil {

@@ -62,7 +62,8 @@ func TestRecipes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if most := plan.MostRecords(); slices.Contains(wide, file) != (most > math.MaxInt32) &&
+			most := plan.MostRecords()
+			if slices.Contains(wide, file) != (most > math.MaxInt32) &&
 				math.MaxInt > math.MaxInt32 {
 				t.Errorf("the plan takes %d records", most)
 			}
@@ -110,10 +111,17 @@ func TestStudyRecipes(t *testing.T) {
 				t.Fatal(err)
 			}
 			g := plan.Guarantee()
-			if g.Epsilon != r.Privacy.Epsilon || g.Spent > g.Epsilon || g.Spent < .99*g.Epsilon ||
+			if g.Epsilon != r.Privacy.Epsilon ||
+				g.Spent > g.Epsilon ||
+				g.Spent < .99*g.Epsilon ||
 				g.Delta != r.Privacy.Delta {
-				t.Errorf("the plan has epsilon %v of %v, delta %v of %v", g.Spent,
-					r.Privacy.Epsilon, g.Delta, r.Privacy.Delta)
+				t.Errorf(
+					"the plan has epsilon %v of %v, delta %v of %v",
+					g.Spent,
+					r.Privacy.Epsilon,
+					g.Delta,
+					r.Privacy.Delta,
+				)
 			}
 		})
 	}

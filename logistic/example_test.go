@@ -27,7 +27,10 @@ func printSteps(run dptrain.Run, stage string) {
 	for _, step := range plan.Steps() {
 		if step.Place.Stage == stage {
 			name := step.Path[strings.LastIndex(step.Path, "/")+1:]
-			lines = append(lines, fmt.Sprintf("%s: %d × %v", name, step.Law.Draws, step.Law.Kind))
+			lines = append(
+				lines,
+				fmt.Sprintf("%s: %d × %v", name, step.Law.Draws, step.Law.Kind),
+			)
 		}
 	}
 	fmt.Println(strings.Join(slices.Compact(lines), "\n"))
@@ -35,7 +38,10 @@ func printSteps(run dptrain.Run, stage string) {
 
 // Gradients with noise.
 func ExampleLogistic() {
-	printSteps(dptrain.Run{Model: logistic.Logistic{}, Classes: []string{"no", "yes"}}, "model")
+	printSteps(
+		dptrain.Run{Model: logistic.Logistic{}, Classes: []string{"no", "yes"}},
+		"model",
+	)
 	// Output:
 	// gram: 1 × gaussian
 	// gradients: 16 × gaussian

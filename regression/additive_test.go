@@ -13,12 +13,16 @@ import (
 func additiveSample() *Additive {
 	m := &Additive{Linear: *sampleModel()}
 	m.Shapes = []Shape{
-		{Column: 2, Step: Step{Edges: []float64{0, 5e6}, Values: []float64{-2.5, 0, 1e-3}}},
+		{
+			Column: 2,
+			Step:   Step{Edges: []float64{0, 5e6}, Values: []float64{-2.5, 0, 1e-3}},
+		},
 		{Column: 0, Step: Step{Edges: []float64{18}, Values: []float64{7, -7}}},
 	}
 	m.Score = &Score{
-		Intercept: 4, Coefficients: []float64{2, 1, 0, 1, .5},
-		Step: Step{Edges: []float64{-3, 100}, Values: []float64{1, 2, 30}},
+		Intercept:    4,
+		Coefficients: []float64{2, 1, 0, 1, .5},
+		Step:         Step{Edges: []float64{-3, 100}, Values: []float64{1, 2, 30}},
 	}
 	return m
 }
@@ -81,7 +85,10 @@ func byEdges(s Step, x float64) float64 {
 
 func TestStepAt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		edges := rapid.SliceOfDistinct(rapid.Float64Range(-9, 9), rapid.ID).Draw(t, "edges")
+		edges := rapid.SliceOfDistinct(rapid.Float64Range(-9, 9), rapid.ID).Draw(
+			t,
+			"edges",
+		)
 		slices.Sort(edges)
 		s := Step{Edges: edges}
 		for k := range len(edges) + 1 {
@@ -112,7 +119,8 @@ func TestAdditivePredictIsTotal(t *testing.T) {
 	m.Shapes[0].Values = []float64{-1e300, 1e300, math.MaxFloat64}
 	m.Shapes[1].Values = []float64{math.MaxFloat64, -math.MaxFloat64}
 	m.Score.Values = []float64{-math.MaxFloat64, 0, math.MaxFloat64}
-	m.Score.Coefficients[0], m.Score.Coefficients[4] = math.MaxFloat64, -math.MaxFloat64
+	m.Score.Coefficients[0] = math.MaxFloat64
+	m.Score.Coefficients[4] = -math.MaxFloat64
 	for _, n := range []int{0, 1, 1000} {
 		got, err := m.Predict(nil, strangeRows(rand.New(rand.NewPCG(6, 6)), n))
 		if err != nil {
@@ -127,22 +135,41 @@ func TestAdditivePredictConformance(t *testing.T) {
 }
 
 func TestAdditiveContradictions(t *testing.T) {
-	checkContradictions(t, additiveSample, strangeRows(rand.New(rand.NewPCG(1, 1)), 3),
-		append([]contradiction[*Additive]{
-			{"shapes[1].column", func(m *Additive) { m.Shapes[1].Column = 9 }},
-			{"shapes[0].column", func(m *Additive) { m.Shapes[0].Column = -1 }},
-			{"shapes[0].column", func(m *Additive) { m.Shapes[0].Column = 1 }},
-			{"shapes[1].column", func(m *Additive) { m.Shapes[1].Column = 2 }},
-			{"shapes[0].edges", func(m *Additive) { m.Shapes[0].Edges[1] = 0 }},
-			{"shapes[0].edges", func(m *Additive) { m.Shapes[0].Edges[1] = math.NaN() }},
-			{"shapes[1].values", func(m *Additive) { m.Shapes[1].Values = []float64{1} }},
-			{"shapes[1].values", func(m *Additive) { m.Shapes[1].Values[0] = math.Inf(1) }},
-			{"score.intercept", func(m *Additive) { m.Score.Intercept = math.NaN() }},
-			{"score.coefficients", func(m *Additive) { m.Score.Coefficients = nil }},
-			{"score.coefficients", func(m *Additive) { m.Score.Coefficients[2] = math.Inf(-1) }},
-			{"score.edges", func(m *Additive) { m.Score.Edges[0] = 1000 }},
-			{"score.values", func(m *Additive) { m.Score.Values = nil }},
-		}, embeddedContradictions[*Additive]()...))
+	checkContradictions(
+		t,
+		additiveSample,
+		strangeRows(rand.New(rand.NewPCG(1, 1)), 3),
+		append(
+			[]contradiction[*Additive]{
+				{"shapes[1].column", func(m *Additive) { m.Shapes[1].Column = 9 }},
+				{"shapes[0].column", func(m *Additive) { m.Shapes[0].Column = -1 }},
+				{"shapes[0].column", func(m *Additive) { m.Shapes[0].Column = 1 }},
+				{"shapes[1].column", func(m *Additive) { m.Shapes[1].Column = 2 }},
+				{"shapes[0].edges", func(m *Additive) { m.Shapes[0].Edges[1] = 0 }},
+				{
+					"shapes[0].edges",
+					func(m *Additive) { m.Shapes[0].Edges[1] = math.NaN() },
+				},
+				{
+					"shapes[1].values",
+					func(m *Additive) { m.Shapes[1].Values = []float64{1} },
+				},
+				{
+					"shapes[1].values",
+					func(m *Additive) { m.Shapes[1].Values[0] = math.Inf(1) },
+				},
+				{"score.intercept", func(m *Additive) { m.Score.Intercept = math.NaN() }},
+				{"score.coefficients", func(m *Additive) { m.Score.Coefficients = nil }},
+				{
+					"score.coefficients",
+					func(m *Additive) { m.Score.Coefficients[2] = math.Inf(-1) },
+				},
+				{"score.edges", func(m *Additive) { m.Score.Edges[0] = 1000 }},
+				{"score.values", func(m *Additive) { m.Score.Values = nil }},
+			},
+			embeddedContradictions[*Additive]()...,
+		),
+	)
 }
 
 func TestAdditiveGolden(t *testing.T) {
@@ -171,12 +198,22 @@ func TestAdditiveDecodeRefuses(t *testing.T) {
 }
 
 func drawStep(t *rapid.T, name string) Step {
-	edges := rapid.SliceOfNDistinct(rapid.Float64Range(-1e9, 1e9), 0, 5, rapid.ID).Draw(t,
-		name+" edges")
+	edges := rapid.SliceOfNDistinct(rapid.Float64Range(-1e9, 1e9), 0, 5, rapid.ID).Draw(
+		t,
+		name+" edges",
+	)
 	slices.Sort(edges)
-	return Step{edges,
-		rapid.SliceOfN(rapid.Float64Range(-1e300, 1e300), len(edges)+1, len(edges)+1).Draw(t,
-			name+" values")}
+	return Step{
+		edges,
+		rapid.SliceOfN(
+			rapid.Float64Range(-1e300, 1e300),
+			len(edges)+1,
+			len(edges)+1,
+		).Draw(
+			t,
+			name+" values",
+		),
+	}
 }
 
 func TestAdditiveFileRoundTrip(t *testing.T) {
@@ -190,8 +227,10 @@ func TestAdditiveFileRoundTrip(t *testing.T) {
 		if rapid.Bool().Draw(t, "score") {
 			m.Score = &Score{Intercept: 1, Step: drawStep(t, "score")}
 			for range m.Terms {
-				m.Score.Coefficients = append(m.Score.Coefficients,
-					rapid.Float64Range(-9, 9).Draw(t, "coefficient"))
+				m.Score.Coefficients = append(
+					m.Score.Coefficients,
+					rapid.Float64Range(-9, 9).Draw(t, "coefficient"),
+				)
 			}
 		}
 		checkRoundTrip(t, m)

@@ -38,7 +38,11 @@ func TestBackTransformedPredictionsAgree(t *testing.T) {
 			Lower:     .01,
 			Upper:     100,
 		}
-		rows := Rows{N: 40, Numeric: map[string][]float64{}, Codes: map[string]Codes{}}
+		rows := Rows{
+			N:       40,
+			Numeric: map[string][]float64{},
+			Codes:   map[string]Codes{},
+		}
 		records := make([]map[string]any, rows.N)
 		for i := range records {
 			records[i] = map[string]any{}
@@ -56,7 +60,8 @@ func TestBackTransformedPredictionsAgree(t *testing.T) {
 					continue
 				}
 				x := c.Lower + (c.Upper-c.Lower)*float64(i*7%40)/39
-				rows.Numeric[c.Name], records[i][c.Name] = append(rows.Numeric[c.Name], x), x
+				rows.Numeric[c.Name] = append(rows.Numeric[c.Name], x)
+				records[i][c.Name] = x
 			}
 		}
 		want, err := m.Predict(nil, rows)
@@ -82,15 +87,29 @@ func TestBackTransformedPredictionsAgree(t *testing.T) {
 		}
 		for i, record := range records {
 			got, err := p.PredictRecord(record)
-			if exact := min(max(math.Exp(plain[i]+.25), .01), 100); err != nil || got != want[i] ||
+			exact := min(max(math.Exp(plain[i]+.25), .01), 100)
+			if err != nil ||
+				got != want[i] ||
 				math.Abs(got-exact) > 1e-12*exact {
-				t.Fatalf("%s: record %d: %v by itself, %v in a block, exactly %v: %v", file, i, got,
-					want[i], exact, err)
+				t.Fatalf(
+					"%s: record %d: %v by itself, %v in a block, exactly %v: %v",
+					file,
+					i,
+					got,
+					want[i],
+					exact,
+					err,
+				)
 			}
 		}
-		bad := bytes.Replace(buf.Bytes(), []byte(`"transform":"log"`), []byte(`"transform":"cube"`),
-			1)
-		if _, err := DecodeModel(bytes.NewReader(bad)); err == nil ||
+		bad := bytes.Replace(
+			buf.Bytes(),
+			[]byte(`"transform":"log"`),
+			[]byte(`"transform":"cube"`),
+			1,
+		)
+		_, err = DecodeModel(bytes.NewReader(bad))
+		if err == nil ||
 			!strings.Contains(err.Error(), "target_transform.transform") {
 			t.Errorf("%s: %v", file, err)
 		}
@@ -104,9 +123,13 @@ func TestBackTransformedPredictionsAgree(t *testing.T) {
 // The inverse transformation is finite, grows with the prediction and stays within the limits.
 func TestBackStaysWithinLimits(t *testing.T) {
 	for _, b := range []*BackTransform{
-		{"log", 0, 1, 0, 0, 1e300}, {"log", .1, .8, .4, 2, 50}, {"log", 0, 2, 2, 0, 1e308},
-		{"sqrt", 0, 1, 0, 0, 100}, {"sqrt", -3, 1.2, 3, 0, 1e307},
-		{"sqrt", 0, 0, 1e300, 5, 5}, {"", .3, .9, 0, -4, 7},
+		{"log", 0, 1, 0, 0, 1e300},
+		{"log", .1, .8, .4, 2, 50},
+		{"log", 0, 2, 2, 0, 1e308},
+		{"sqrt", 0, 1, 0, 0, 100},
+		{"sqrt", -3, 1.2, 3, 0, 1e307},
+		{"sqrt", 0, 0, 1e300, 5, 5},
+		{"", .3, .9, 0, -4, 7},
 	} {
 		for _, limits := range [][2]float64{{-14, 20}, {0, 0}, {-1e308, 1e308}, {700, 720}} {
 			last := math.Inf(-1)

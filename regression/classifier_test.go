@@ -12,24 +12,46 @@ import (
 func linearScore(a, b float64) *Linear {
 	return &Linear{
 		Target: "income",
-		Columns: []Column{{Name: "x", Lower: -10, Upper: 10},
-			{Name: "kind", Type: Category, Categories: []string{"c", "d"}}},
-		Terms: []Term{{Column: 0, Coefficient: b, StdError: .5},
-			{Column: 1, Category: "c", Coefficient: 4}},
-		Lower: -16, Upper: 16, Intercept: a,
+		Columns: []Column{
+			{Name: "x", Lower: -10, Upper: 10},
+			{Name: "kind", Type: Category, Categories: []string{"c", "d"}},
+		},
+		Terms: []Term{
+			{Column: 0, Coefficient: b, StdError: .5},
+			{Column: 1, Category: "c", Coefficient: 4},
+		},
+		Lower:     -16,
+		Upper:     16,
+		Intercept: a,
 	}
 }
 
 func classifierSample() *Classifier {
 	additive := &Additive{
 		Linear: *linearScore(.25, 0),
-		Shapes: []Shape{{Column: 0, Step: Step{Edges: []float64{0}, Values: []float64{-1, 1}}}},
+		Shapes: []Shape{{
+			Column: 0,
+			Step:   Step{Edges: []float64{0}, Values: []float64{-1, 1}},
+		}},
 	}
 	return &Classifier{
-		Target: "income", Classes: []string{"under 50 K", `50 "K", or <so>`, ""},
-		Scores: []Model{linearScore(1, -1),
-			&ClippedLinear{Linear: *linearScore(1.5, 0), Constant: .5, Norm: 2}, additive},
-		Guarantee: &Guarantee{Epsilon: 1, Delta: 1e-5, Mu: .25, Relation: "substitute"},
+		Target:  "income",
+		Classes: []string{"under 50 K", `50 "K", or <so>`, ""},
+		Scores: []Model{
+			linearScore(1, -1),
+			&ClippedLinear{
+				Linear:   *linearScore(1.5, 0),
+				Constant: .5,
+				Norm:     2,
+			},
+			additive,
+		},
+		Guarantee: &Guarantee{
+			Epsilon:  1,
+			Delta:    1e-5,
+			Mu:       .25,
+			Relation: "substitute",
+		},
 	}
 }
 
@@ -38,9 +60,17 @@ func twoClasses() *Classifier {
 	s := linearScore(1, -1)
 	s.Terms = append(s.Terms, Term{Column: 0, Missing: true, Coefficient: .5})
 	return &Classifier{
-		Target: "income", Classes: []string{"low", "high"}, Cutoff: -.5, Scores: []Model{s},
+		Target:      "income",
+		Classes:     []string{"low", "high"},
+		Cutoff:      -.5,
+		Scores:      []Model{s},
 		Probability: &Probability{Intercept: -.25, Slope: 3},
-		Guarantee:   &Guarantee{Epsilon: 1, Delta: 1e-5, Mu: .25, Relation: "substitute"},
+		Guarantee: &Guarantee{
+			Epsilon:  1,
+			Delta:    1e-5,
+			Mu:       .25,
+			Relation: "substitute",
+		},
 	}
 }
 
@@ -52,8 +82,9 @@ func TestClassifierGolden(t *testing.T) {
 
 func classifierRows() Rows {
 	return Rows{
-		N: 5, Numeric: map[string][]float64{"x": {-5, 5, .9, 0, 1e9}},
-		Labels: map[string][]string{"kind": {"d", "d", "c", "z", "d"}},
+		N:       5,
+		Numeric: map[string][]float64{"x": {-5, 5, .9, 0, 1e9}},
+		Labels:  map[string][]string{"kind": {"d", "d", "c", "z", "d"}},
 	}
 }
 
@@ -69,7 +100,11 @@ func TestClassifierPredicts(t *testing.T) {
 	if want := []float64{0, 2, 2, 0, 2}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, want %v, %v", got, want, err)
 	}
-	m = &Classifier{Target: "income", Classes: []string{"a", "b"}, Scores: []Model{linearScore(0, 1)}}
+	m = &Classifier{
+		Target:  "income",
+		Classes: []string{"a", "b"},
+		Scores:  []Model{linearScore(0, 1)},
+	}
 	got, err = m.Predict(got, classifierRows())
 	if want := []float64{0, 1, 1, 0, 1}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, want %v, %v", got, want, err)
@@ -152,7 +187,10 @@ func TestClassifierContradictions(t *testing.T) {
 		{"guarantee.relation: must name the neighbouring relation", func(m *Classifier) {
 			m.Guarantee.Relation = ""
 		}},
-		{"probability: is for two classes", func(m *Classifier) { m.Probability = &Probability{} }},
+		{
+			"probability: is for two classes",
+			func(m *Classifier) { m.Probability = &Probability{} },
+		},
 		{"scores: 4 classes take 4 scores, not 3", func(m *Classifier) {
 			m.Classes = append(m.Classes, "fourth")
 		}},

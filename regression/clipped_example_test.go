@@ -18,11 +18,16 @@ func ExampleClippedLinear() {
 				{Name: "rooms", Lower: 0, Upper: 10, Missing: 5},
 				{Name: "bay", Type: regression.Category, Categories: []string{"near"}},
 			},
-			Terms: []regression.Term{{Column: 0, Coefficient: 4},
-				{Column: 1, Category: "near", Coefficient: 20}},
-			Intercept: 20, Lower: 0, Upper: 100,
+			Terms: []regression.Term{
+				{Column: 0, Coefficient: 4},
+				{Column: 1, Category: "near", Coefficient: 20},
+			},
+			Intercept: 20,
+			Lower:     0,
+			Upper:     100,
 		},
-		Constant: .5, Norm: .75,
+		Constant: .5,
+		Norm:     .75,
 	}
 	rows := regression.Rows{
 		N:       2,

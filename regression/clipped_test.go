@@ -13,12 +13,20 @@ import (
 
 // clippedSample is sample with a norm that some of its rows exceed.
 func clippedSample() *ClippedLinear {
-	return &ClippedLinear{Linear: *sampleModel(), Constant: .5, Norm: 1.25}
+	return &ClippedLinear{
+		Linear:   *sampleModel(),
+		Constant: .5,
+		Norm:     1.25,
+	}
 }
 
 // byHand predicts one row of clippedSample from the definition: scaled row,
 // norm, shortened row, coefficients in scaled units.
-func byHand(m *ClippedLinear, numeric map[string]float64, labels map[string]string) float64 {
+func byHand(
+	m *ClippedLinear,
+	numeric map[string]float64,
+	labels map[string]string,
+) float64 {
 	center := m.Lower/2 + m.Upper/2
 	halfY := m.Upper/2 - m.Lower/2
 	if m.Center != nil {
@@ -48,7 +56,8 @@ func byHand(m *ClippedLinear, numeric map[string]float64, labels map[string]stri
 			norm2++
 		}
 		for k, t := range m.Terms {
-			if t.Column == i && (t.Other && !known || !t.Other && t.Category == labels[c.Name]) {
+			if t.Column == i &&
+				(t.Other && !known || !t.Other && t.Category == labels[c.Name]) {
 				sum += halfY * m.Scaled()[k].Coefficient
 			}
 		}
@@ -65,8 +74,9 @@ func TestClippedPredictsByDefinition(t *testing.T) {
 	oceans := []string{"inland", "near <bay>", "mars", "", "inland", "mars", "inland"}
 	kinds := []string{"nowhere", "", "a", "c", "", "nowhere", "b"}
 	rows := Rows{
-		N: len(ages), Numeric: map[string][]float64{"age": ages, "income": incomes},
-		Labels: map[string][]string{"ocean": oceans, "kind": kinds},
+		N:       len(ages),
+		Numeric: map[string][]float64{"age": ages, "income": incomes},
+		Labels:  map[string][]string{"ocean": oceans, "kind": kinds},
 	}
 	got, err := m.Predict(nil, rows)
 	if err != nil {
@@ -78,8 +88,11 @@ func TestClippedPredictsByDefinition(t *testing.T) {
 	}
 	shortened := 0
 	for i, v := range got {
-		want := byHand(m, map[string]float64{"age": ages[i], "income": incomes[i]},
-			map[string]string{"ocean": oceans[i], "kind": kinds[i]})
+		want := byHand(
+			m,
+			map[string]float64{"age": ages[i], "income": incomes[i]},
+			map[string]string{"ocean": oceans[i], "kind": kinds[i]},
+		)
 		if math.Abs(v-want) > 1e-9*math.Abs(want) {
 			t.Errorf("row %d: %v, want %v", i, v, want)
 		}
@@ -88,7 +101,11 @@ func TestClippedPredictsByDefinition(t *testing.T) {
 		}
 	}
 	if shortened == 0 || shortened == len(got) {
-		t.Errorf("%d of %d rows were shortened; the test means to see both", shortened, len(got))
+		t.Errorf(
+			"%d of %d rows were shortened; the test means to see both",
+			shortened,
+			len(got),
+		)
 	}
 	// Codes are treated as labels are.
 	index := map[string]int32{"": 0, "c": 1, "a": 2}
@@ -133,31 +150,42 @@ func TestClippedPredictConformance(t *testing.T) {
 func TestClippedPredictIsTotal(t *testing.T) {
 	const big = math.MaxFloat64
 	for _, c := range []struct{ lower, upper, coefficient, norm float64 }{
-		{-big, big, 1e10, 1}, {-big, big, 1e10, big}, {0, 5e-324, big, 1},
-		{1, math.Nextafter(1, 2), big, 5e-324}, {-1, 1, big, 1e-200},
+		{-big, big, 1e10, 1},
+		{-big, big, 1e10, big},
+		{0, 5e-324, big, 1},
+		{1, math.Nextafter(1, 2), big, 5e-324},
+		{-1, 1, big, 1e-200},
 	} {
 		m := &ClippedLinear{
 			Linear: Linear{
 				Target: "y",
-				Columns: []Column{{Name: "a", Lower: c.lower, Upper: c.upper},
-					{Name: "b", Lower: -big, Upper: big}},
-				Terms: []Term{{Column: 0, Coefficient: c.coefficient},
-					{Column: 1, Coefficient: -c.coefficient}},
-				Lower: -big, Upper: big,
+				Columns: []Column{
+					{Name: "a", Lower: c.lower, Upper: c.upper},
+					{Name: "b", Lower: -big, Upper: big},
+				},
+				Terms: []Term{
+					{Column: 0, Coefficient: c.coefficient},
+					{Column: 1, Coefficient: -c.coefficient},
+				},
+				Lower: -big,
+				Upper: big,
 			},
 			Norm: c.norm,
 		}
 		if c.upper == 5e-324 { // half of it is 0, so there is no scale
 			var problem *ModelError
-			if err := m.Validate(); !errors.As(err, &problem) ||
+			err := m.Validate()
+			if !errors.As(err, &problem) ||
 				problem.Path != "columns[0].lower" {
 				t.Errorf("a range without width: %v", err)
 			}
 			continue
 		}
 		values := []float64{big, -big, 0, math.NaN(), math.Inf(-1), 1}
-		got, err := m.Predict(nil,
-			Rows{N: len(values), Numeric: map[string][]float64{"a": values, "b": values}})
+		got, err := m.Predict(
+			nil,
+			Rows{N: len(values), Numeric: map[string][]float64{"a": values, "b": values}},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,19 +198,28 @@ func TestClippedPredictIsTotal(t *testing.T) {
 }
 
 func TestClippedContradictions(t *testing.T) {
-	checkContradictions(t, clippedSample, strangeRows(rand.New(rand.NewPCG(1, 1)), 3),
-		append([]contradiction[*ClippedLinear]{
-			{"clip.norm", func(m *ClippedLinear) { m.Norm = 0 }},
-			{"clip.norm", func(m *ClippedLinear) { m.Norm = math.NaN() }},
-			{"clip.norm", func(m *ClippedLinear) { m.Norm = math.Inf(1) }},
-			{"clip.constant", func(m *ClippedLinear) { m.Constant = -.1 }},
-			{"clip.constant", func(m *ClippedLinear) { m.Constant = 1.1 }},
-			{"clip.constant", func(m *ClippedLinear) { m.Constant = math.NaN() }},
-			{"clip.center", func(m *ClippedLinear) { m.Center = new(math.Inf(1)) }},
-			{"columns[0].lower",
-				func(m *ClippedLinear) { m.Columns[0].Lower = m.Columns[0].Upper }},
-			{"prediction.lower", func(m *ClippedLinear) { m.Lower = m.Upper }},
-		}, embeddedContradictions[*ClippedLinear]()...))
+	checkContradictions(
+		t,
+		clippedSample,
+		strangeRows(rand.New(rand.NewPCG(1, 1)), 3),
+		append(
+			[]contradiction[*ClippedLinear]{
+				{"clip.norm", func(m *ClippedLinear) { m.Norm = 0 }},
+				{"clip.norm", func(m *ClippedLinear) { m.Norm = math.NaN() }},
+				{"clip.norm", func(m *ClippedLinear) { m.Norm = math.Inf(1) }},
+				{"clip.constant", func(m *ClippedLinear) { m.Constant = -.1 }},
+				{"clip.constant", func(m *ClippedLinear) { m.Constant = 1.1 }},
+				{"clip.constant", func(m *ClippedLinear) { m.Constant = math.NaN() }},
+				{"clip.center", func(m *ClippedLinear) { m.Center = new(math.Inf(1)) }},
+				{
+					"columns[0].lower",
+					func(m *ClippedLinear) { m.Columns[0].Lower = m.Columns[0].Upper },
+				},
+				{"prediction.lower", func(m *ClippedLinear) { m.Lower = m.Upper }},
+			},
+			embeddedContradictions[*ClippedLinear]()...,
+		),
+	)
 }
 
 func TestClippedGolden(t *testing.T) {
@@ -235,9 +272,10 @@ func TestClippedScaled(t *testing.T) {
 		want := m.Terms[i]
 		want.Coefficient *= unit
 		want.StdError *= unit
-		if diff := cmp.Diff(want, scaled[i], cmp.Comparer(func(a, b float64) bool {
+		diff := cmp.Diff(want, scaled[i], cmp.Comparer(func(a, b float64) bool {
 			return math.Abs(a-b) <= 1e-12*math.Abs(b)
-		})); diff != "" {
+		}))
+		if diff != "" {
 			t.Errorf("term %d: %s", i, diff)
 		}
 	}
@@ -248,5 +286,13 @@ func TestClippedScaled(t *testing.T) {
 
 func BenchmarkClippedPredict(b *testing.B) {
 	linear, rows := benchmarkLinear()
-	benchmarkPredict(b, &ClippedLinear{Linear: linear, Constant: .5, Norm: 2}, rows)
+	benchmarkPredict(
+		b,
+		&ClippedLinear{
+			Linear:   linear,
+			Constant: .5,
+			Norm:     2,
+		},
+		rows,
+	)
 }

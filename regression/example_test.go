@@ -26,9 +26,16 @@ func housesModel() *regression.Linear {
 			{Column: 0, Coefficient: 20, StdError: 0.5},
 			{Column: 1, Category: "near bay", Coefficient: 100, StdError: 2},
 		},
-		Intercept: 50, InterceptStdError: 1,
-		Lower: 0, Upper: 300,
-		Guarantee: &regression.Guarantee{Epsilon: 1, Delta: 1e-6, Mu: 0.25, Relation: "add-remove"},
+		Intercept:         50,
+		InterceptStdError: 1,
+		Lower:             0,
+		Upper:             300,
+		Guarantee: &regression.Guarantee{
+			Epsilon:  1,
+			Delta:    1e-6,
+			Mu:       0.25,
+			Relation: "add-remove",
+		},
 	}
 }
 
@@ -62,7 +69,10 @@ func ExampleCompile() {
 		fmt.Println(price, err)
 	}
 	fmt.Println(
-		p.PredictRow([]regression.Cell{regression.NumberCell(3), regression.TextCell("near bay")}))
+		p.PredictRow([]regression.Cell{
+			regression.NumberCell(3),
+			regression.TextCell("near bay"),
+		}))
 	// Output:
 	// 110 <nil>
 	// 230 <nil>
@@ -108,8 +118,12 @@ func ExampleDecodeModel() {
 	if err := regression.EncodeModel(&file, housesModel()); err != nil {
 		log.Fatal(err)
 	}
-	spoilt := bytes.Replace(file.Bytes(), []byte(`"rooms","coefficient"`),
-		[]byte(`"Rooms","coefficient"`), 1)
+	spoilt := bytes.Replace(
+		file.Bytes(),
+		[]byte(`"rooms","coefficient"`),
+		[]byte(`"Rooms","coefficient"`),
+		1,
+	)
 
 	m, err := regression.DecodeModel(&file)
 	if err != nil {
@@ -128,16 +142,21 @@ func ExampleDecodeModel() {
 func ExampleAdditive() {
 	m := &regression.Additive{
 		Linear: regression.Linear{
-			Target: "rentals", Columns: []regression.Column{{Name: "hour", Lower: 0, Upper: 24}},
-			Terms: []regression.Term{{Column: 0, Coefficient: 1}}, Intercept: 10, Upper: 100,
+			Target:    "rentals",
+			Columns:   []regression.Column{{Name: "hour", Lower: 0, Upper: 24}},
+			Terms:     []regression.Term{{Column: 0, Coefficient: 1}},
+			Intercept: 10,
+			Upper:     100,
 		},
 		Shapes: []regression.Shape{{
 			Column: 0,
 			Step:   regression.Step{Edges: []float64{7, 19}, Values: []float64{-8, 30, 0}},
 		}},
 	}
-	got, err := m.Predict(nil,
-		regression.Rows{N: 3, Numeric: map[string][]float64{"hour": {2, 7, 20}}})
+	got, err := m.Predict(
+		nil,
+		regression.Rows{N: 3, Numeric: map[string][]float64{"hour": {2, 7, 20}}},
+	)
 	fmt.Println(got, err)
 	// Output: [4 47 30] <nil>
 }

@@ -36,9 +36,15 @@ func TestVersion1HasNoNewKeys(t *testing.T) {
 		if _, err := DecodeModel(strings.NewReader(file)); err != nil {
 			t.Errorf("%s in version 2: %v", key, err)
 		}
-		_, err := DecodeModel(strings.NewReader(strings.Replace(file, "model/2", "model/1", 1)))
+		_, err := DecodeModel(strings.NewReader(strings.Replace(
+			file,
+			"model/2",
+			"model/1",
+			1,
+		)))
 		var problem *DecodeError
-		if !errors.As(err, &problem) || !strings.Contains(problem.Problem, "unknown key ") {
+		if !errors.As(err, &problem) ||
+			!strings.Contains(problem.Problem, "unknown key ") {
 			t.Errorf("%s in version 1: %v", key, err)
 		}
 	}
@@ -48,7 +54,11 @@ func TestModelFileRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawLinear(t)
 		got := checkRoundTrip(t, m)
-		rows := Rows{N: 1, Numeric: map[string][]float64{}, Labels: map[string][]string{}}
+		rows := Rows{
+			N:       1,
+			Numeric: map[string][]float64{},
+			Labels:  map[string][]string{},
+		}
 		for _, c := range m.Columns {
 			rows.Numeric[c.Name] = []float64{3}
 			rows.Labels[c.Name] = []string{strings.Join(c.Categories, "")}
@@ -60,7 +70,9 @@ func TestModelFileRoundTrip(t *testing.T) {
 		}
 		before, err1 := m.Predict(nil, rows)
 		after, err2 := got.Predict(nil, rows)
-		if err1 != nil || err2 != nil || math.Float64bits(before[0]) != math.Float64bits(after[0]) {
+		if err1 != nil ||
+			err2 != nil ||
+			math.Float64bits(before[0]) != math.Float64bits(after[0]) {
 			t.Fatal(err1, err2, before, after)
 		}
 	})
@@ -70,46 +82,77 @@ func drawLinear(t *rapid.T) *Linear {
 	number := rapid.Float64Range(-math.MaxFloat64, math.MaxFloat64)
 	size := rapid.Float64Range(0, math.MaxFloat64)
 	m := &Linear{
-		Target: "target", Intercept: number.Draw(t, "b"), InterceptStdError: size.Draw(t, "s"),
-		Lower: -size.Draw(t, "lower"), Upper: size.Draw(t, "upper"),
+		Target:            "target",
+		Intercept:         number.Draw(t, "b"),
+		InterceptStdError: size.Draw(t, "s"),
+		Lower:             -size.Draw(t, "lower"),
+		Upper:             size.Draw(t, "upper"),
 	}
-	names := rapid.SliceOfNDistinct(rapid.StringN(0, 8, 30), 0, 6, rapid.ID).Draw(t, "names")
+	names := rapid.SliceOfNDistinct(rapid.StringN(0, 8, 30), 0, 6, rapid.ID).Draw(
+		t,
+		"names",
+	)
 	for i, name := range names {
 		if name == m.Target {
 			continue
 		}
 		c := Column{Name: name}
 		if i%2 == 0 {
-			c.Lower, c.Upper, c.Missing = -size.Draw(t, "lower"), size.Draw(t, "upper"),
-				number.Draw(t, "missing")
-			m.Terms = append(m.Terms,
-				Term{Column: len(m.Columns), Coefficient: number.Draw(t, "w")})
+			c.Lower = -size.Draw(t, "lower")
+			c.Upper = size.Draw(t, "upper")
+			c.Missing = number.Draw(t, "missing")
+			m.Terms = append(
+				m.Terms,
+				Term{Column: len(m.Columns), Coefficient: number.Draw(t, "w")},
+			)
 			if rapid.Bool().Draw(t, "indicator") {
-				m.Terms = append(m.Terms,
-					Term{Column: len(m.Columns), Missing: true, Coefficient: number.Draw(t, "w")})
+				m.Terms = append(
+					m.Terms,
+					Term{
+						Column:      len(m.Columns),
+						Missing:     true,
+						Coefficient: number.Draw(t, "w"),
+					},
+				)
 			}
 		} else {
-			c.Type, c.Other = Category, rapid.Bool().Draw(t, "other")
-			c.Categories = rapid.SliceOfNDistinct(rapid.String(), 0, 3, rapid.ID).Draw(t,
-				"categories")
+			c.Type = Category
+			c.Other = rapid.Bool().Draw(t, "other")
+			c.Categories = rapid.SliceOfNDistinct(rapid.String(), 0, 3, rapid.ID).Draw(
+				t,
+				"categories",
+			)
 			for _, category := range c.Categories {
-				m.Terms = append(m.Terms,
+				m.Terms = append(
+					m.Terms,
 					Term{
 						Column:      len(m.Columns),
 						Category:    category,
 						Coefficient: number.Draw(t, "w"),
-					})
+					},
+				)
 			}
 			if c.Other {
-				m.Terms = append(m.Terms,
-					Term{Column: len(m.Columns), Other: true, StdError: size.Draw(t, "s")})
+				m.Terms = append(
+					m.Terms,
+					Term{
+						Column:   len(m.Columns),
+						Other:    true,
+						StdError: size.Draw(t, "s"),
+					},
+				)
 			}
 		}
 		m.Columns = append(m.Columns, c)
 	}
 	if rapid.Bool().Draw(t, "interval") {
-		m.Intervals = []Interval{{rapid.Float64Range(1e-9, .5).Draw(t, "level"),
-			rapid.Float64Range(1e-9, 1).Draw(t, "half")}, {.9, 1e3}}
+		m.Intervals = []Interval{
+			{
+				rapid.Float64Range(1e-9, .5).Draw(t, "level"),
+				rapid.Float64Range(1e-9, 1).Draw(t, "half"),
+			},
+			{.9, 1e3},
+		}
 	}
 	if rapid.Bool().Draw(t, "private") {
 		m.Guarantee = &Guarantee{
@@ -118,8 +161,10 @@ func drawLinear(t *rapid.T) *Linear {
 			Relation: "substitute",
 		}
 		if rapid.Bool().Draw(t, "persons") {
-			m.Guarantee.Unit = &Unit{rapid.StringN(1, 5, -1).Draw(t, "unit"),
-				rapid.IntRange(1, 1000).Draw(t, "rows")}
+			m.Guarantee.Unit = &Unit{
+				rapid.StringN(1, 5, -1).Draw(t, "unit"),
+				rapid.IntRange(1, 1000).Draw(t, "rows"),
+			}
 		}
 	}
 	return m
@@ -195,8 +240,11 @@ func TestDecodeRefuses(t *testing.T) {
 		{"\n}\n", "\n} {}",
 			`model file 22:3: is not JSON: invalid character '{' after top-level value`},
 		{`"price"`, "\"pri\xffce\"", `model file 5:17: is not valid UTF-8`},
-		{`"target"`, `"` + strings.Repeat("t", 1000) + `"`,
-			`model file 5:3: unknown key "` + strings.Repeat("t", 40) + `"...`},
+		{
+			`"target"`,
+			`"` + strings.Repeat("t", 1000) + `"`,
+			`model file 5:3: unknown key "` + strings.Repeat("t", 40) + `"...`,
+		},
 	})
 }
 
@@ -214,8 +262,8 @@ func TestModelFileLimits(t *testing.T) {
 	if err := EncodeModel(&buf, m); !errors.Is(err, ErrModelSize) || buf.Len() > 0 {
 		t.Errorf("a long model: %v, %d bytes", err, buf.Len())
 	}
-	if err := EncodeModel(&buf, otherModel{sampleModel()}); !errors.Is(err, ErrModelKind) ||
-		buf.Len() > 0 {
+	err := EncodeModel(&buf, otherModel{sampleModel()})
+	if !errors.Is(err, ErrModelKind) || buf.Len() > 0 {
 		t.Errorf("a model of another kind: %v, %d bytes", err, buf.Len())
 	}
 }
@@ -284,7 +332,11 @@ func FuzzDecodeModel(f *testing.F) {
 }
 
 func rowsFor(m Model, rng *rand.Rand) Rows {
-	rows := Rows{N: 3, Numeric: map[string][]float64{}, Labels: map[string][]string{}}
+	rows := Rows{
+		N:       3,
+		Numeric: map[string][]float64{},
+		Labels:  map[string][]string{},
+	}
 	for _, c := range m.Inputs() {
 		if c.Type == Numeric {
 			rows.Numeric[c.Name] = []float64{math.NaN(), 1e308, rng.NormFloat64()}

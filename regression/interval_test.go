@@ -14,11 +14,13 @@ func TestMissingTerms(t *testing.T) {
 	const extra = 1000
 	rows := strangeRows(rand.New(rand.NewPCG(3, 3)), 500)
 	for name, sample := range map[string]func() Model{
-		"linear": func() Model { return sampleModel() }, "additive": func() Model {
+		"linear": func() Model { return sampleModel() },
+		"additive": func() Model {
 			m := additiveSample()
 			m.Score = nil
 			return m
-		}, "votes": func() Model { return votesSample() },
+		},
+		"votes":      func() Model { return votesSample() },
 		"tree":       func() Model { return treeSample() },
 		"prototypes": func() Model { return prototypesSample() },
 	} {
@@ -29,7 +31,11 @@ func TestMissingTerms(t *testing.T) {
 			LinearPart(m).Upper = 1e30
 		}
 		l := LinearPart(with)
-		l.Terms = append(l.Terms, Term{Column: 0, Missing: true, Coefficient: extra})
+		l.Terms = append(l.Terms, Term{
+			Column:      0,
+			Missing:     true,
+			Coefficient: extra,
+		})
 		before, err1 := plain.Predict(nil, rows)
 		after, err2 := with.Predict(nil, rows)
 		if err1 != nil || err2 != nil {
@@ -78,8 +84,10 @@ func TestMissingTermsOfParts(t *testing.T) {
 		},
 	}
 	for _, m := range []Model{vote, curve} {
-		got, err := m.Predict(nil,
-			Rows{N: 3, Numeric: map[string][]float64{"a": {1, math.NaN(), math.Inf(-1)}}})
+		got, err := m.Predict(
+			nil,
+			Rows{N: 3, Numeric: map[string][]float64{"a": {1, math.NaN(), math.Inf(-1)}}},
+		)
 		if want := []float64{-2, 2, 2}; err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v, %v", m.Kind(), got, want, err)
 		}
@@ -91,24 +99,30 @@ func TestMissingTermsOfParts(t *testing.T) {
 func TestMissingTermLengthensClippedRows(t *testing.T) {
 	m := &ClippedLinear{
 		Linear: Linear{
-			Target: "y", Columns: []Column{{Name: "a", Lower: -1, Upper: 1, Missing: .5}},
-			Terms: []Term{{Coefficient: 2}, {Missing: true, Coefficient: 3}}, Lower: -100,
-			Upper: 100,
+			Target:  "y",
+			Columns: []Column{{Name: "a", Lower: -1, Upper: 1, Missing: .5}},
+			Terms:   []Term{{Coefficient: 2}, {Missing: true, Coefficient: 3}},
+			Lower:   -100,
+			Upper:   100,
 		},
-		Constant: .5, Norm: .6,
+		Constant: .5,
+		Norm:     .6,
 	}
 	rows := Rows{N: 2, Numeric: map[string][]float64{"a": {.5, math.NaN()}}}
 	got, err := m.Predict(nil, rows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []float64{.6 / math.Sqrt(.25+.25),
-		.6 / math.Sqrt(.25+.25+MissingSquare) * 4} {
+	for i, want := range []float64{
+		.6 / math.Sqrt(.25+.25),
+		.6 / math.Sqrt(.25+.25+MissingSquare) * 4,
+	} {
 		if math.Abs(got[i]-want) > 1e-12 {
 			t.Errorf("row %d: %v, want %v", i, got[i], want)
 		}
 	}
-	if scaled := m.Scaled(); scaled[0].Coefficient != .02 || scaled[1].Coefficient != .03 {
+	scaled := m.Scaled()
+	if scaled[0].Coefficient != .02 || scaled[1].Coefficient != .03 {
 		t.Errorf("scaled %+v", scaled)
 	}
 }
@@ -147,8 +161,19 @@ func TestProbability(t *testing.T) {
 // TestProbabilityCurve checks that the curve is linear between its points and constant beyond them, and that
 // points that are not an increasing curve within [0, 1] are rejected.
 func TestProbabilityCurve(t *testing.T) {
-	p := &Probability{Slope: 9, Scores: []float64{-1, 0, .5}, Values: []float64{.1, .3, .3}}
-	for score, want := range map[float64]float64{-2: .1, -1: .1, -.5: .2, 0: .3, .25: .3, 7: .3} {
+	p := &Probability{
+		Slope:  9,
+		Scores: []float64{-1, 0, .5},
+		Values: []float64{.1, .3, .3},
+	}
+	for score, want := range map[float64]float64{
+		-2:  .1,
+		-1:  .1,
+		-.5: .2,
+		0:   .3,
+		.25: .3,
+		7:   .3,
+	} {
 		if got := p.At(score); math.Abs(got-want) > 1e-15 {
 			t.Errorf("at %v: %v, want %v", score, got, want)
 		}
@@ -157,7 +182,8 @@ func TestProbabilityCurve(t *testing.T) {
 		t.Error(err)
 	}
 	for _, bad := range []Probability{
-		{Scores: []float64{0}}, {Values: []float64{.1}},
+		{Scores: []float64{0}},
+		{Values: []float64{.1}},
 		{Scores: []float64{0, 0}, Values: []float64{.1, .2}},
 		{Scores: []float64{0, 1}, Values: []float64{.2, .1}},
 		{Scores: []float64{0}, Values: []float64{1.1}},

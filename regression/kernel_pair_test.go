@@ -44,8 +44,8 @@ func TestPairInteractionHasNoMainEffect(t *testing.T) {
 					t.Errorf("%s × %s: a row adds up to %v", first, second, sum)
 				}
 			}
-			if other := m.Together(second,
-				first); math.Abs(other.Values[0][len(table.Rows)-1]-
+			other := m.Together(second, first)
+			if math.Abs(other.Values[0][len(table.Rows)-1]-
 				table.Values[len(table.Rows)-1][0]) > 1e-9*max(1, largest) {
 				t.Errorf("%s × %s is not the same turned over", first, second)
 			}

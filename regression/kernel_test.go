@@ -15,7 +15,8 @@ import (
 func kernelSample() *Kernel {
 	m := &Kernel{Additive: *additiveSample()}
 	m.Cells = []kernelmap.Input{
-		{Column: 0, Of: kernelmap.Value}, {Column: 2, Of: kernelmap.Missing},
+		{Column: 0, Of: kernelmap.Value},
+		{Column: 2, Of: kernelmap.Missing},
 		{Column: 1, Of: kernelmap.Categories, Bins: []uint8{2, 1, 0}},
 	}
 	m.Landmarks = [][]uint8{{0, 1, 0}, {128, 0, 1}, {255, 0, 2}}
@@ -23,17 +24,32 @@ func kernelSample() *Kernel {
 	for b := range line {
 		line[b] = int16(16*b - 2048)
 	}
-	coordinates := []kernelmap.Coordinate{{Input: 0, Values: line},
-		{Input: 1, Values: []int16{-100, 1000}}, {Input: 2, Values: []int16{-1, 2, 1500}}}
+	coordinates := []kernelmap.Coordinate{
+		{Input: 0, Values: line},
+		{Input: 1, Values: []int16{-100, 1000}},
+		{Input: 2, Values: []int16{-1, 2, 1500}},
+	}
 	m.Kernels = []kernelmap.Term{
-		{Map: &kernelmap.Map{Coordinates: coordinates,
-			Metric: [][]int16{{900, 0}, {0, 300}, {-40, 700}}, Landmarks: m.Landmarks,
-			Weights: [][]int16{{9000, -3000, 100}, {-1, 4000, 8000}}, Shifts: []uint8{27, 26}},
-			Coefficients: []float64{250, -31.5}},
-		{Map: &kernelmap.Map{Coordinates: coordinates[:1], Metric: [][]int16{{2000}},
-			Landmarks: m.Landmarks,
-			Weights:   [][]int16{{30000, 20000, -32767}}, Shifts: []uint8{30}},
-			Coefficients: []float64{1e-3}},
+		{
+			Map: &kernelmap.Map{
+				Coordinates: coordinates,
+				Metric:      [][]int16{{900, 0}, {0, 300}, {-40, 700}},
+				Landmarks:   m.Landmarks,
+				Weights:     [][]int16{{9000, -3000, 100}, {-1, 4000, 8000}},
+				Shifts:      []uint8{27, 26},
+			},
+			Coefficients: []float64{250, -31.5},
+		},
+		{
+			Map: &kernelmap.Map{
+				Coordinates: coordinates[:1],
+				Metric:      [][]int16{{2000}},
+				Landmarks:   m.Landmarks,
+				Weights:     [][]int16{{30000, 20000, -32767}},
+				Shifts:      []uint8{30},
+			},
+			Coefficients: []float64{1e-3},
+		},
 	}
 	return m
 }
@@ -65,8 +81,10 @@ func byDefinition(m *Kernel, bins []uint8) float64 {
 				for j, v := range point(t.Map, mark) {
 					distance += float64((u[j] - v) * (u[j] - v))
 				}
-				exact.Add(exact,
-					big.NewFloat(float64(row[l])*math.Trunc(0x1p14*math.Exp2(-distance/65536))))
+				exact.Add(
+					exact,
+					big.NewFloat(float64(row[l])*math.Trunc(0x1p14*math.Exp2(-distance/65536))),
+				)
 			}
 			x, _ := exact.Float64()
 			q[i] = math.Ldexp(x, -int(t.Map.Shifts[i]))
@@ -116,14 +134,18 @@ func TestKernelPredictsByDefinition(t *testing.T) {
 func TestKernelBins(t *testing.T) {
 	m := kernelSample()
 	nan := math.NaN()
-	rows := Rows{N: 5,
+	rows := Rows{
+		N: 5,
 		Numeric: map[string][]float64{
 			"age":    {0, 120, nan, math.Inf(1), 60},
 			"income": {3, nan, math.Inf(-1), 0, 1e300},
 		},
-		Codes: map[string]Codes{"ocean": {[]int32{0, 1, -1, 7, 2},
-			[]string{"near <bay>", "inland", "new"}}},
-		Labels: map[string][]string{"kind": make([]string, 5)}}
+		Codes: map[string]Codes{"ocean": {
+			[]int32{0, 1, -1, 7, 2},
+			[]string{"near <bay>", "inland", "new"},
+		}},
+		Labels: map[string][]string{"kind": make([]string, 5)},
+	}
 	want := [][]uint8{{0, 255, 85, 85, 128}, {0, 1, 1, 0, 0}, {1, 2, 0, 0, 0}} // a missing age is 40
 	for j, of := range m.newBinners(rows) {
 		got := make([]uint8, 5)
@@ -141,36 +163,67 @@ func TestKernelPredictConformance(t *testing.T) {
 }
 
 func TestKernelContradictions(t *testing.T) {
-	checkContradictions(t, kernelSample, strangeRows(rand.New(rand.NewPCG(1, 1)), 3),
-		append([]contradiction[*Kernel]{
-			{"shapes[1].column", func(m *Kernel) { m.Shapes[1].Column = 9 }},
-			{"inputs[1].column", func(m *Kernel) { m.Cells[1].Column = 9 }},
-			{"inputs[1].column", func(m *Kernel) { m.Cells[1].Column = -1 }},
-			{"inputs[1].of", func(m *Kernel) { m.Cells[1].Column = 1 }},
-			{"inputs[2].of", func(m *Kernel) { m.Cells[2].Of = kernelmap.Value }},
-			{"inputs[0].of", func(m *Kernel) { m.Cells[0].Of = "rank" }},
-			{"inputs[0].bins", func(m *Kernel) { m.Cells[0].Bins = []uint8{1} }},
-			{"inputs[2].bins", func(m *Kernel) { m.Cells[2].Bins = []uint8{1} }},
-			{"landmarks[2]", func(m *Kernel) { m.Landmarks[2] = []uint8{1} }},
-			{"kernels[0].landmarks", func(m *Kernel) { m.Landmarks = m.Landmarks[:2] }},
-			{"kernels[1].landmarks", func(m *Kernel) { m.Kernels[1].Map = nil }},
-			{"kernels[1].coordinates", func(m *Kernel) { m.Kernels[1].Map.Coordinates = nil }},
-			{"kernels[0].coordinates",
-				func(m *Kernel) { m.Kernels[0].Map.Coordinates[1].Input = 3 }},
-			{"kernels[0].metric", func(m *Kernel) {
-				m.Kernels[0].Map.Metric = m.Kernels[0].Map.Metric[:2]
-			}},
-			{"kernels[0].metric", func(m *Kernel) { m.Kernels[0].Map.Metric[1] = nil }},
-			{"kernels[1].metric",
-				func(m *Kernel) { m.Kernels[1].Map.Metric[0] = make([]int16, 5000) }},
-			{"kernels[0].weights", func(m *Kernel) { m.Kernels[0].Map.Weights[1] = nil }},
-			{"kernels[0].weights", func(m *Kernel) { m.Kernels[0].Map.Weights = nil }},
-			{"kernels[0].shifts", func(m *Kernel) { m.Kernels[0].Map.Shifts = nil }},
-			{"kernels[1].shifts", func(m *Kernel) { m.Kernels[1].Map.Shifts[0] = 101 }},
-			{"kernels[0].coefficients", func(m *Kernel) { m.Kernels[0].Coefficients = nil }},
-			{"kernels[0].coefficients",
-				func(m *Kernel) { m.Kernels[0].Coefficients[1] = math.Inf(1) }},
-		}, embeddedContradictions[*Kernel]()...))
+	checkContradictions(
+		t,
+		kernelSample,
+		strangeRows(rand.New(rand.NewPCG(1, 1)), 3),
+		append(
+			[]contradiction[*Kernel]{
+				{"shapes[1].column", func(m *Kernel) { m.Shapes[1].Column = 9 }},
+				{"inputs[1].column", func(m *Kernel) { m.Cells[1].Column = 9 }},
+				{"inputs[1].column", func(m *Kernel) { m.Cells[1].Column = -1 }},
+				{"inputs[1].of", func(m *Kernel) { m.Cells[1].Column = 1 }},
+				{"inputs[2].of", func(m *Kernel) { m.Cells[2].Of = kernelmap.Value }},
+				{"inputs[0].of", func(m *Kernel) { m.Cells[0].Of = "rank" }},
+				{"inputs[0].bins", func(m *Kernel) { m.Cells[0].Bins = []uint8{1} }},
+				{"inputs[2].bins", func(m *Kernel) { m.Cells[2].Bins = []uint8{1} }},
+				{"landmarks[2]", func(m *Kernel) { m.Landmarks[2] = []uint8{1} }},
+				{
+					"kernels[0].landmarks",
+					func(m *Kernel) { m.Landmarks = m.Landmarks[:2] },
+				},
+				{"kernels[1].landmarks", func(m *Kernel) { m.Kernels[1].Map = nil }},
+				{
+					"kernels[1].coordinates",
+					func(m *Kernel) { m.Kernels[1].Map.Coordinates = nil },
+				},
+				{
+					"kernels[0].coordinates",
+					func(m *Kernel) { m.Kernels[0].Map.Coordinates[1].Input = 3 },
+				},
+				{"kernels[0].metric", func(m *Kernel) {
+					m.Kernels[0].Map.Metric = m.Kernels[0].Map.Metric[:2]
+				}},
+				{
+					"kernels[0].metric",
+					func(m *Kernel) { m.Kernels[0].Map.Metric[1] = nil },
+				},
+				{
+					"kernels[1].metric",
+					func(m *Kernel) { m.Kernels[1].Map.Metric[0] = make([]int16, 5000) },
+				},
+				{
+					"kernels[0].weights",
+					func(m *Kernel) { m.Kernels[0].Map.Weights[1] = nil },
+				},
+				{"kernels[0].weights", func(m *Kernel) { m.Kernels[0].Map.Weights = nil }},
+				{"kernels[0].shifts", func(m *Kernel) { m.Kernels[0].Map.Shifts = nil }},
+				{
+					"kernels[1].shifts",
+					func(m *Kernel) { m.Kernels[1].Map.Shifts[0] = 101 },
+				},
+				{
+					"kernels[0].coefficients",
+					func(m *Kernel) { m.Kernels[0].Coefficients = nil },
+				},
+				{
+					"kernels[0].coefficients",
+					func(m *Kernel) { m.Kernels[0].Coefficients[1] = math.Inf(1) },
+				},
+			},
+			embeddedContradictions[*Kernel]()...,
+		),
+	)
 }
 
 func TestKernelGolden(t *testing.T) {
@@ -211,8 +264,11 @@ func drawKernel(t *rapid.T, a Additive) *Kernel {
 	for j, c := range a.Columns {
 		in := kernelmap.Input{Column: j, Of: kernelmap.Value}
 		if c.Type == Category {
-			in.Of, in.Bins = kernelmap.Categories,
-				rapid.SliceOfN(bin, len(c.Categories)+1, len(c.Categories)+1).Draw(t, "bins")
+			in.Of = kernelmap.Categories
+			in.Bins = rapid.SliceOfN(bin, len(c.Categories)+1, len(c.Categories)+1).Draw(
+				t,
+				"bins",
+			)
 		} else if rapid.Bool().Draw(t, "missing") {
 			in.Of = kernelmap.Missing
 		}
@@ -225,12 +281,17 @@ func drawKernel(t *rapid.T, a Additive) *Kernel {
 	features := rapid.IntRange(1, 3).Draw(t, "features")
 	dims := rapid.IntRange(1, 3).Draw(t, "dimensions")
 	for range marks {
-		m.Landmarks = append(m.Landmarks,
-			rapid.SliceOfN(bin, len(m.Cells), len(m.Cells)).Draw(t, "landmark"))
+		m.Landmarks = append(
+			m.Landmarks,
+			rapid.SliceOfN(bin, len(m.Cells), len(m.Cells)).Draw(t, "landmark"),
+		)
 	}
 	k := &kernelmap.Map{
 		Landmarks: m.Landmarks,
-		Shifts:    rapid.SliceOfN(rapid.Uint8Range(0, 100), features, features).Draw(t, "shifts"),
+		Shifts: rapid.SliceOfN(rapid.Uint8Range(0, 100), features, features).Draw(
+			t,
+			"shifts",
+		),
 	}
 	rows := func(n, of int, what string) [][]int16 {
 		var out [][]int16
@@ -240,17 +301,21 @@ func drawKernel(t *rapid.T, a Additive) *Kernel {
 		return out
 	}
 	for i := range m.Cells {
-		k.Coordinates = append(k.Coordinates,
+		k.Coordinates = append(
+			k.Coordinates,
 			kernelmap.Coordinate{
 				Input:  i,
 				Values: rapid.SliceOfN(number, 0, 256).Draw(t, "values"),
-			})
+			},
+		)
 	}
 	k.Metric, k.Weights = rows(len(m.Cells), dims, "metric"), rows(features, marks, "weights")
 	m.Kernels = []kernelmap.Term{{
 		Map: k,
-		Coefficients: rapid.SliceOfN(rapid.Float64Range(-1e300, 1e300), features, features).Draw(t,
-			"coefficients"),
+		Coefficients: rapid.SliceOfN(rapid.Float64Range(-1e300, 1e300), features, features).Draw(
+			t,
+			"coefficients",
+		),
 	}}
 	return m
 }
@@ -274,8 +339,11 @@ func BenchmarkKernelPredict(b *testing.B) {
 			values[i] = int16(16*i - 2048)
 		}
 		row[j] = 400
-		k.Coordinates, k.Metric = append(k.Coordinates,
-			kernelmap.Coordinate{Input: j, Values: values}), append(k.Metric, row)
+		k.Coordinates = append(
+			k.Coordinates,
+			kernelmap.Coordinate{Input: j, Values: values},
+		)
+		k.Metric = append(k.Metric, row)
 	}
 	for range 600 {
 		mark := make([]uint8, 20)
@@ -291,8 +359,9 @@ func BenchmarkKernelPredict(b *testing.B) {
 		for l := range row {
 			row[l] = int16(rng.Uint32())
 		}
-		k.Weights, k.Shifts, term.Coefficients = append(k.Weights, row), append(k.Shifts, 30),
-			append(term.Coefficients, rng.NormFloat64())
+		k.Weights = append(k.Weights, row)
+		k.Shifts = append(k.Shifts, 30)
+		term.Coefficients = append(term.Coefficients, rng.NormFloat64())
 	}
 	m.Kernels = []kernelmap.Term{term}
 	benchmarkPredict(b, m, rows)

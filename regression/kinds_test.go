@@ -18,8 +18,11 @@ import (
 // This file holds the checks that every kind of model must pass. The test of a
 // kind calls them with its own sample and its own tables.
 
-var writeGolden = flag.Bool("write-golden", false,
-	"write the files testdata/model-2*.json anew; never after version 2 was published")
+var writeGolden = flag.Bool(
+	"write-golden",
+	false,
+	"write the files testdata/model-2*.json anew; never after version 2 was published",
+)
 
 // validated is a model with a method that validates it: every kind.
 type validated interface {
@@ -60,7 +63,10 @@ func embeddedContradictions[M Model]() []contradiction[M] {
 // EncodeModel and Predict without writing anything. rows are rows for the sample; invalid rows have an error of
 // their own.
 func checkContradictions[M validated](
-	t *testing.T, sample func() M, rows Rows, cases []contradiction[M],
+	t *testing.T,
+	sample func() M,
+	rows Rows,
+	cases []contradiction[M],
 ) {
 	t.Helper()
 	if err := sample().Validate(); err != nil {
@@ -81,7 +87,8 @@ func checkContradictions[M validated](
 		} {
 			path, _, exact := strings.Cut(c.want, ": ")
 			var problem *ModelError
-			if !errors.As(err, &problem) || problem.Path != path ||
+			if !errors.As(err, &problem) ||
+				problem.Path != path ||
 				exact && err.Error() != "model: "+c.want {
 				t.Errorf("%s: %s gives %v", c.want, what, err)
 			}
@@ -140,8 +147,11 @@ func checkGolden(t *testing.T, file string, m Model) {
 // withVersion2 adds the features of version 2 to a regression model that is or embeds sampleModel().
 func withVersion2[M Model](m M) M {
 	l := LinearPart(m)
-	l.Terms = append(l.Terms, Term{Column: 0, Missing: true, Coefficient: -8, StdError: 2},
-		Term{Column: 2, Missing: true, Coefficient: 4})
+	l.Terms = append(
+		l.Terms,
+		Term{Column: 0, Missing: true, Coefficient: -8, StdError: 2},
+		Term{Column: 2, Missing: true, Coefficient: 4},
+	)
 	l.Intervals = []Interval{{.9, 12.5}, {.95, 17}}
 	return m
 }
@@ -166,8 +176,8 @@ func checkDecodeRefuses(t *testing.T, m Model, cases []refusal) {
 		if !errors.As(err, &problem) || err.Error() != c.want {
 			t.Errorf("%q gives\n%v, want\n%s", c.new, err, c.want)
 		}
-		if isFormat := strings.Contains(c.want, "this version reads"); errors.Is(err,
-			ErrModelFormat) != isFormat {
+		isFormat := strings.Contains(c.want, "this version reads")
+		if errors.Is(err, ErrModelFormat) != isFormat {
 			t.Errorf("%q: ErrModelFormat is %v", c.new, !isFormat)
 		}
 	}
@@ -215,8 +225,10 @@ func checkConformance(t *testing.T, draw func(*rapid.T) blockwise) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 9))
 		n := rapid.SampledFrom(
-			[]int{0, 1, 2, 100, predictBlock - 1, predictBlock + 1, 3*predictBlock + 17}).Draw(t,
-			"n")
+			[]int{0, 1, 2, 100, predictBlock - 1, predictBlock + 1, 3*predictBlock + 17}).Draw(
+			t,
+			"n",
+		)
 		m := draw(t)
 		rows := strangeRows(rng, n)
 		serial, err := m.predictWith(nil, rows, 1)
@@ -244,7 +256,11 @@ func checkConformance(t *testing.T, draw func(*rapid.T) blockwise) {
 // benchmarkLinear returns a linear model of 20 numeric columns and 200,000 rows
 // for it.
 func benchmarkLinear() (Linear, Rows) {
-	m := Linear{Target: "y", Upper: 1e9, Lower: -1e9}
+	m := Linear{
+		Target: "y",
+		Upper:  1e9,
+		Lower:  -1e9,
+	}
 	rows := Rows{N: 200000, Numeric: map[string][]float64{}}
 	rng := rand.New(rand.NewPCG(1, 1))
 	for j := range 20 {

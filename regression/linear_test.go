@@ -32,9 +32,16 @@ func sampleModel() *Linear {
 			{Column: 1, Other: true, Coefficient: -3},
 			{Column: 2, Coefficient: 1. / 3, StdError: 1e300},
 		},
-		Intercept: 10, InterceptStdError: 0.5,
-		Lower: -1000, Upper: 5e6,
-		Guarantee: &Guarantee{Epsilon: math.Log(3), Delta: 1e-6, Mu: 0.2, Relation: "add-remove"},
+		Intercept:         10,
+		InterceptStdError: 0.5,
+		Lower:             -1000,
+		Upper:             5e6,
+		Guarantee: &Guarantee{
+			Epsilon:  math.Log(3),
+			Delta:    1e-6,
+			Mu:       0.2,
+			Relation: "add-remove",
+		},
 	}
 }
 
@@ -49,7 +56,10 @@ func TestPredictTreatsCells(t *testing.T) {
 		},
 		Labels: map[string][]string{"ocean": {"inland", "near <bay>", "mars", "", "inland",
 			"inland"}},
-		Codes: map[string]Codes{"kind": {[]int32{0, 1, 2, 3, -7, 0}, []string{"", "a", "new"}}},
+		Codes: map[string]Codes{"kind": {
+			[]int32{0, 1, 2, 3, -7, 0},
+			[]string{"", "a", "new"},
+		}},
 	}
 	got, err := m.Predict(nil, rows)
 	if err != nil {
@@ -152,8 +162,10 @@ func TestPredictOverflow(t *testing.T) {
 			{Name: "a", Lower: -math.MaxFloat64, Upper: math.MaxFloat64},
 			{Name: "b", Lower: -math.MaxFloat64, Upper: math.MaxFloat64},
 		},
-		Terms: []Term{{Column: 0, Coefficient: 1e10}, {Column: 1, Coefficient: -1e10}},
-		Lower: -math.MaxFloat64, Upper: math.MaxFloat64, Target: "y",
+		Terms:  []Term{{Column: 0, Coefficient: 1e10}, {Column: 1, Coefficient: -1e10}},
+		Lower:  -math.MaxFloat64,
+		Upper:  math.MaxFloat64,
+		Target: "y",
 	}
 	rows := Rows{
 		N:       3,
@@ -202,7 +214,10 @@ var contradictions = []contradiction[*Linear]{
 	{"columns[0]", func(m *Linear) { m.Columns[0].Other = true }},
 	{"columns[1]", func(m *Linear) { m.Columns[1].Upper = 1 }},
 	{"columns[1].type", func(m *Linear) { m.Columns[1].Type = 7 }},
-	{"columns[1].categories[1]", func(m *Linear) { m.Columns[1].Categories[1] = "inland" }},
+	{
+		"columns[1].categories[1]",
+		func(m *Linear) { m.Columns[1].Categories[1] = "inland" },
+	},
 	{"columns[1].categories[0]", func(m *Linear) { m.Columns[1].Categories[0] = "\xff" }},
 	{"terms[0].column", func(m *Linear) { m.Terms[0].Column = 4 }},
 	{"terms[0].column", func(m *Linear) { m.Terms[0].Column = -1 }},
@@ -226,9 +241,15 @@ var contradictions = []contradiction[*Linear]{
 	{"interval[0].level", func(m *Linear) { m.Intervals = []Interval{{1, 1}} }},
 	{"interval[0].level", func(m *Linear) { m.Intervals = []Interval{{math.NaN(), 1}} }},
 	{"interval[0].half_width", func(m *Linear) { m.Intervals = []Interval{{.9, 0}} }},
-	{"interval[0].half_width", func(m *Linear) { m.Intervals = []Interval{{.9, math.Inf(1)}} }},
+	{
+		"interval[0].half_width",
+		func(m *Linear) { m.Intervals = []Interval{{.9, math.Inf(1)}} },
+	},
 	{"interval[1].level", func(m *Linear) { m.Intervals = []Interval{{.9, 1}, {.9, 2}} }},
-	{"interval[1].half_width", func(m *Linear) { m.Intervals = []Interval{{.9, 2}, {.95, 1}} }},
+	{
+		"interval[1].half_width",
+		func(m *Linear) { m.Intervals = []Interval{{.9, 2}, {.95, 1}} },
+	},
 	{"intercept.coefficient", func(m *Linear) { m.Intercept = math.Inf(1) }},
 	{"intercept.std_error", func(m *Linear) { m.InterceptStdError = math.NaN() }},
 	{"prediction.lower", func(m *Linear) { m.Upper = -1001 }},
@@ -239,7 +260,12 @@ var contradictions = []contradiction[*Linear]{
 }
 
 func TestContradictionsAreRefusedEverywhere(t *testing.T) {
-	checkContradictions(t, sampleModel, strangeRows(rand.New(rand.NewPCG(1, 1)), 3), contradictions)
+	checkContradictions(
+		t,
+		sampleModel,
+		strangeRows(rand.New(rand.NewPCG(1, 1)), 3),
+		contradictions,
+	)
 }
 
 func TestMetrics(t *testing.T) {
@@ -256,13 +282,20 @@ func TestMetrics(t *testing.T) {
 		{[]float64{5, 6}, []float64{5, 5}, 0, math.Sqrt(0.5), 0.5},
 		{[]float64{4}, []float64{5}, 0, 1, 1},
 		{[]float64{0.1, 0.1, 0.2}, []float64{0.1, 0.1, 0.1}, 0, math.Sqrt(0.01 / 3), 0.1 / 3},
-		{[]float64{1e9 + 1, 1e9 + 2}, []float64{1e9 + 1, 1e9 + 3}, 0.5, math.Sqrt(0.5), 0.5},
+		{
+			[]float64{1e9 + 1, 1e9 + 2},
+			[]float64{1e9 + 1, 1e9 + 3},
+			0.5,
+			math.Sqrt(0.5),
+			0.5,
+		},
 		{[]float64{nan, 1}, []float64{2, 1}, nan, nan, nan},
 		{[]float64{nan, 1}, []float64{1, 1}, nan, nan, nan},
 	} {
 		for name, v := range map[string][2]float64{
-			"R2": {R2(c.pred, c.y), c.r2}, "RMSE": {RMSE(c.pred, c.y), c.rmse},
-			"MAE": {MAE(c.pred, c.y), c.mae},
+			"R2":   {R2(c.pred, c.y), c.r2},
+			"RMSE": {RMSE(c.pred, c.y), c.rmse},
+			"MAE":  {MAE(c.pred, c.y), c.mae},
 		} {
 			same := math.Abs(v[0]-v[1]) < 1e-12 || math.IsNaN(v[0]) && math.IsNaN(v[1])
 			if !same {

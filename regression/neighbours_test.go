@@ -11,14 +11,19 @@ import (
 // neighboursSample has columns of all forms, with eight coordinates in total.
 func neighboursSample() *Neighbours {
 	return &Neighbours{
-		Target: "price", Classes: []string{"cheap", "", `"dear"`}, Columns: sampleModel().Columns,
-		Center: []float64{40, 0, 0, 0, 1000, 0, 0, 0},
-		Scale:  []float64{.05, 1, 1, 1, .001, .5, .5, 1e-3},
+		Target:  "price",
+		Classes: []string{"cheap", "", `"dear"`},
+		Columns: sampleModel().Columns,
+		Center:  []float64{40, 0, 0, 0, 1000, 0, 0, 0},
+		Scale:   []float64{.05, 1, 1, 1, .001, .5, .5, 1e-3},
 		Vectors: [][]float64{
-			{20, 1, 0, 0, 500, 1, 0, 0}, {60, 0, 1, 0, 500, 0, 1, 0},
-			{60.5, 0, 0, 1, 3000, 0, 0, 1}, {0, .5, .5, 0, 1000, 0, 0, 1e-7},
+			{20, 1, 0, 0, 500, 1, 0, 0},
+			{60, 0, 1, 0, 500, 0, 1, 0},
+			{60.5, 0, 0, 1, 3000, 0, 0, 1},
+			{0, .5, .5, 0, 1000, 0, 0, 1e-7},
 		},
-		Labels: []int{0, 2, 1, 2}, K: 1,
+		Labels: []int{0, 2, 1, 2},
+		K:      1,
 	}
 }
 
@@ -150,10 +155,16 @@ func TestNeighboursDecodeRefuses(t *testing.T) {
 		{`"guarantee": null`,
 			`"guarantee": {"epsilon":1,"delta":0.00001,"mu":0.2,"relation":"add-remove"}`,
 			`model file 24:16: guarantee: must be null: models of this kind are trained without privacy`},
-		{`"training": "without`, `"training": "with`,
-			`model file 5:15: training: must be "` + withoutPrivacy + `"`},
-		{`  "training": "` + withoutPrivacy + `",` + "\n", "",
-			`model file 1:1: key "training" is absent`},
+		{
+			`"training": "without`,
+			`"training": "with`,
+			`model file 5:15: training: must be "` + withoutPrivacy + `"`,
+		},
+		{
+			`  "training": "` + withoutPrivacy + `",` + "\n",
+			"",
+			`model file 1:1: key "training" is absent`,
+		},
 		{`"task": "classification"`, `"task": "regression"`,
 			`model file 4:11: task: is "regression", must be classification`},
 		{`{"class":"cheap"`, `{"class":"free"`,
@@ -170,7 +181,10 @@ func TestNeighboursContradictions(t *testing.T) {
 	checkContradictions(t, neighboursSample, rows, []contradiction[*Neighbours]{
 		{"target: is not valid UTF-8", func(m *Neighbours) { m.Target = "\xff" }},
 		{"classes: are fewer than two", func(m *Neighbours) { m.Classes = m.Classes[:1] }},
-		{"classes[1]: the class is listed twice", func(m *Neighbours) { m.Classes[1] = "cheap" }},
+		{
+			"classes[1]: the class is listed twice",
+			func(m *Neighbours) { m.Classes[1] = "cheap" },
+		},
 		{"columns[1].name: another column has this name", func(m *Neighbours) {
 			m.Columns[1].Name = "age"
 		}},
@@ -183,9 +197,18 @@ func TestNeighboursContradictions(t *testing.T) {
 			m.Vectors = nil
 			m.Labels = nil
 		}},
-		{"vectors: have not one class each", func(m *Neighbours) { m.Labels = m.Labels[1:] }},
-		{"vectors[2].class: is not one of the classes", func(m *Neighbours) { m.Labels[2] = 3 }},
-		{"vectors[3].at[7]: is not finite", func(m *Neighbours) { m.Vectors[3][7] = math.NaN() }},
+		{
+			"vectors: have not one class each",
+			func(m *Neighbours) { m.Labels = m.Labels[1:] },
+		},
+		{
+			"vectors[2].class: is not one of the classes",
+			func(m *Neighbours) { m.Labels[2] = 3 },
+		},
+		{
+			"vectors[3].at[7]: is not finite",
+			func(m *Neighbours) { m.Vectors[3][7] = math.NaN() },
+		},
 		{"neighbours: must be between 1 and 1000", func(m *Neighbours) { m.K = 1001 }},
 		{"gamma2: must be finite and at least 0", func(m *Neighbours) { m.Gamma2 = -1 }},
 	})
@@ -200,7 +223,8 @@ func TestNeighboursContradictions(t *testing.T) {
 // TestNeighboursFileDeclaresNotPrivate checks that the file itself declares that the model is not private.
 func TestNeighboursFileDeclaresNotPrivate(t *testing.T) {
 	file := string(encodeModel(t, neighboursSample()))
-	if !strings.Contains(file, "without privacy") || !strings.Contains(file, `"guarantee": null`) {
+	if !strings.Contains(file, "without privacy") ||
+		!strings.Contains(file, `"guarantee": null`) {
 		t.Error(file)
 	}
 }

@@ -54,8 +54,10 @@ func drawKinds(t *rapid.T) []Model {
 	if rapid.Bool().Draw(t, "score") {
 		additive.Score = &Score{Intercept: 1, Step: drawStep(t, "score")}
 		for range additive.Terms {
-			additive.Score.Coefficients = append(additive.Score.Coefficients,
-				coefficient.Draw(t, "w"))
+			additive.Score.Coefficients = append(
+				additive.Score.Coefficients,
+				coefficient.Draw(t, "w"),
+			)
 		}
 	}
 	votes := &Votes{Linear: *linear}
@@ -66,7 +68,8 @@ func drawKinds(t *rapid.T) []Model {
 		}
 		for _, term := range linear.Terms {
 			if rapid.Bool().Draw(t, "in") {
-				term.StdError, term.Coefficient = 0, coefficient.Draw(t, "w")
+				term.StdError = 0
+				term.Coefficient = coefficient.Draw(t, "w")
 				v.Terms = append(v.Terms, term)
 			}
 		}
@@ -77,10 +80,11 @@ func drawKinds(t *rapid.T) []Model {
 		p := Prototype{Against: i%2 == 1, Intercept: coefficient.Draw(t, "intercept")}
 		for _, term := range linear.Terms {
 			if rapid.Bool().Draw(t, "near") {
-				term.StdError, term.Coefficient = 0, coefficient.Draw(t, "w")
+				term.StdError = 0
+				term.Coefficient = coefficient.Draw(t, "w")
 				c := &linear.Columns[term.Column]
-				p.Terms, p.Centers = append(p.Terms, term),
-					append(p.Centers, min(max(0, c.Lower), max(0, c.Upper)))
+				p.Terms = append(p.Terms, term)
+				p.Centers = append(p.Centers, min(max(0, c.Lower), max(0, c.Upper)))
 			}
 		}
 		prototypes.Prototypes = append(prototypes.Prototypes, p)
@@ -103,7 +107,9 @@ func drawNeighbours(t *rapid.T, columns []Column, mapped bool) *Neighbours {
 	}
 	number := rapid.Float64Range(-50, 50)
 	width := neighbour.Width(m.coordinateColumns())
-	numbers := func(n int) []float64 { return rapid.SliceOfN(number, n, n).Draw(t, "numbers") }
+	numbers := func(n int) []float64 {
+		return rapid.SliceOfN(number, n, n).Draw(t, "numbers")
+	}
 	m.Center, m.Scale = numbers(width), numbers(width)
 	if mapped {
 		m.Map = [][]float64{numbers(width), numbers(width), numbers(width)}
@@ -122,16 +128,26 @@ func drawAll(t *rapid.T) []Model {
 	scores := len(out)
 	if columns := out[0].(*Linear).Columns; neighbour.Width(
 		(&Neighbours{Columns: columns}).coordinateColumns()) > 0 {
-		out = append(out, drawNeighbours(t, columns, false), drawNeighbours(t, columns, true))
+		out = append(
+			out,
+			drawNeighbours(t, columns, false),
+			drawNeighbours(t, columns, true),
+		)
 	}
 	for _, score := range out[:scores] {
-		out = append(out,
-			&Classifier{Target: "target", Classes: []string{"no", "yes"}, Scores: []Model{score},
-				Cutoff: rapid.Float64Range(-9, 9).Draw(t, "cutoff"),
+		out = append(
+			out,
+			&Classifier{
+				Target:  "target",
+				Classes: []string{"no", "yes"},
+				Scores:  []Model{score},
+				Cutoff:  rapid.Float64Range(-9, 9).Draw(t, "cutoff"),
 				Probability: &Probability{
 					Intercept: .25,
 					Slope:     rapid.Float64Range(0, 3).Draw(t, "slope"),
-				}})
+				},
+			},
+		)
 	}
 	turned := *out[0].(*Linear)
 	n := len(turned.Columns)
@@ -146,7 +162,8 @@ func drawAll(t *rapid.T) []Model {
 	}
 	turned.Columns = columns
 	turned.Terms = terms
-	return append(out,
+	return append(
+		out,
 		&Classifier{
 			Target:  "target",
 			Classes: []string{"a", "b", "c", "d", "e", "f"}[:scores],
@@ -156,14 +173,19 @@ func drawAll(t *rapid.T) []Model {
 			Target:  "target",
 			Classes: []string{"a", "b", "c"},
 			Scores:  []Model{&turned, out[0], out[1]},
-		})
+		},
+	)
 }
 
 // drawRows draws rows for a model, and the same as records.
 func drawRows(m Model, rng *rand.Rand, n int) (Rows, [][]Cell, []map[string]any) {
 	numbers := []float64{0, math.Copysign(0, -1), 1, -1, 1e300, -1e300, 5e-324, math.NaN(),
 		math.Inf(1), math.Inf(-1)}
-	rows := Rows{N: n, Numeric: map[string][]float64{}, Labels: map[string][]string{}}
+	rows := Rows{
+		N:       n,
+		Numeric: map[string][]float64{},
+		Labels:  map[string][]string{},
+	}
 	cells := make([][]Cell, n)
 	records := make([]map[string]any, n)
 	for i := range n {
@@ -172,8 +194,10 @@ func drawRows(m Model, rng *rand.Rand, n int) (Rows, [][]Cell, []map[string]any)
 	for _, c := range m.Inputs() {
 		for i := range n {
 			if c.Type == Category {
-				label := append([]string{"", "never seen", "\xff", "1"},
-					c.Categories...)[rng.IntN(4+len(c.Categories))]
+				label := append(
+					[]string{"", "never seen", "\xff", "1"},
+					c.Categories...,
+				)[rng.IntN(4+len(c.Categories))]
 				rows.Labels[c.Name] = append(rows.Labels[c.Name], label)
 				cells[i] = append(cells[i], TextCell("\t "+label+" "))
 				records[i][c.Name] = label
@@ -184,10 +208,18 @@ func drawRows(m Model, rng *rand.Rand, n int) (Rows, [][]Cell, []map[string]any)
 				v = numbers[rng.IntN(len(numbers))]
 			}
 			rows.Numeric[c.Name] = append(rows.Numeric[c.Name], v)
-			cells[i] = append(cells[i],
-				[]Cell{NumberCell(v), TextCell(strconv.FormatFloat(v, 'g', -1, 64))}[rng.IntN(2)])
-			records[i][c.Name] = []any{v, &v,
-				json.Number(strconv.FormatFloat(v, 'e', -1, 64))}[rng.IntN(3)]
+			cells[i] = append(
+				cells[i],
+				[]Cell{
+					NumberCell(v),
+					TextCell(strconv.FormatFloat(v, 'g', -1, 64)),
+				}[rng.IntN(2)],
+			)
+			records[i][c.Name] = []any{
+				v,
+				&v,
+				json.Number(strconv.FormatFloat(v, 'e', -1, 64)),
+			}[rng.IntN(3)]
 		}
 	}
 	return rows, cells, records
@@ -208,14 +240,30 @@ func TestPredictorIsPredict(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkRecords(t, m, want, cells, records, func(c []Cell) (float64, error) {
-				return p.PredictRow(c), nil
-			}, p.PredictRecord)
+			checkRecords(
+				t,
+				m,
+				want,
+				cells,
+				records,
+				func(c []Cell) (float64, error) {
+					return p.PredictRow(c), nil
+				},
+				p.PredictRecord,
+			)
 			if c, ok := m.(*Classifier); ok && c.Probability != nil {
 				if want, err = c.Probabilities(nil, rows); err != nil {
 					t.Fatal(err)
 				}
-				checkRecords(t, m, want, cells, records, p.ProbabilityRow, p.ProbabilityRecord)
+				checkRecords(
+					t,
+					m,
+					want,
+					cells,
+					records,
+					p.ProbabilityRow,
+					p.ProbabilityRecord,
+				)
 			} else if _, err := p.ProbabilityRow(cells[0]); !errors.Is(err, ErrNoProbability) {
 				t.Fatal(err)
 			}
@@ -224,15 +272,31 @@ func TestPredictorIsPredict(t *testing.T) {
 }
 
 func checkRecords(
-	t *rapid.T, m Model, want []float64, cells [][]Cell, records []map[string]any, row func([]Cell) (float64, error), record func(map[string]any) (float64, error),
+	t *rapid.T,
+	m Model,
+	want []float64,
+	cells [][]Cell,
+	records []map[string]any,
+	row func([]Cell) (float64, error),
+	record func(map[string]any) (float64, error),
 ) {
 	for i, w := range want {
 		a, errA := row(cells[i])
 		b, errB := record(records[i])
-		if errA != nil || errB != nil || math.Float64bits(a) != math.Float64bits(w) ||
+		if errA != nil ||
+			errB != nil ||
+			math.Float64bits(a) != math.Float64bits(w) ||
 			math.Float64bits(b) != math.Float64bits(w) {
-			t.Fatalf("%s, row %v: %v and %v, want %v (%v, %v)", m.Kind(), cells[i], a, b, w, errA,
-				errB)
+			t.Fatalf(
+				"%s, row %v: %v and %v, want %v (%v, %v)",
+				m.Kind(),
+				cells[i],
+				a,
+				b,
+				w,
+				errA,
+				errB,
+			)
 		}
 	}
 }
@@ -242,20 +306,27 @@ func TestPredictorReadsCells(t *testing.T) {
 	type grade string
 	type size int16
 	m := &Linear{
-		Target: "y", Lower: -1e9, Upper: 1e9,
-		Columns: []Column{{Name: "x", Lower: -1000, Upper: 1000, Missing: 7},
+		Target: "y",
+		Lower:  -1e9,
+		Upper:  1e9,
+		Columns: []Column{
+			{Name: "x", Lower: -1000, Upper: 1000, Missing: 7},
 			{
 				Name:       "c",
 				Type:       Category,
 				Categories: []string{"3", "true", "b", "NA", "0.5"},
 				Other:      true,
-			}},
-		Terms: []Term{{Column: 0, Coefficient: 1}, {Column: 1, Category: "3", Coefficient: 30000},
+			},
+		},
+		Terms: []Term{
+			{Column: 0, Coefficient: 1},
+			{Column: 1, Category: "3", Coefficient: 30000},
 			{Column: 1, Category: "true", Coefficient: 40000},
 			{Column: 1, Category: "b", Coefficient: 50000},
 			{Column: 1, Category: "NA", Coefficient: 60000},
 			{Column: 1, Category: "0.5", Coefficient: 70000},
-			{Column: 1, Other: true, Coefficient: 90000}},
+			{Column: 1, Other: true, Coefficient: 90000},
+		},
 	}
 	p, err := Compile(m)
 	if err != nil {
@@ -265,10 +336,15 @@ func TestPredictorReadsCells(t *testing.T) {
 	none := (*float64)(nil)
 	q, err := Compile(
 		&Linear{
-			Target:  "y",
-			Upper:   2,
-			Columns: []Column{{Name: "c", Type: Category, Categories: []string{""}, Other: true}},
-			Terms:   []Term{{Category: "", Coefficient: 1}, {Other: true, Coefficient: 2}},
+			Target: "y",
+			Upper:  2,
+			Columns: []Column{{
+				Name:       "c",
+				Type:       Category,
+				Categories: []string{""},
+				Other:      true,
+			}},
+			Terms: []Term{{Category: "", Coefficient: 1}, {Other: true, Coefficient: 2}},
 		})
 	if err != nil {
 		t.Fatal(err)
@@ -282,16 +358,46 @@ func TestPredictorReadsCells(t *testing.T) {
 		cell         any
 		number, code float64
 	}{
-		{nil, 7, 9}, {none, 7, 9}, {math.NaN(), 7, 9}, {math.Inf(-1), 7, 9}, {float32(.5), .5, 7},
-		{3, 3, 3}, {uint8(3), 3, 3}, {int64(-4), -4, 9}, {size(3), 3, 3}, {5000, 1000, 9},
-		{" 3\t", 3, 3}, {"3.0", 3, 3}, {"45 yrs", 45, 9}, {"<5", 5, 9}, {"1,234.5", 1000, 9},
-		{"t", 1, 4}, {"f", 0, 9}, {"TRUE", 1, 4}, {"\u00a0b\u200b", 7, 5},
-		{json.Number("1e999"), 7, 9}, {json.Number("3.0"), 3, 3}, {"b", 7, 5}, {"", 7, 9},
-		{"NA", 7, 6}, {"inf", 7, 9}, {"0x3", 7, 9}, {"1e999", 7, 9}, {[]byte("3"), 3, 3},
+		{nil, 7, 9},
+		{none, 7, 9},
+		{math.NaN(), 7, 9},
+		{math.Inf(-1), 7, 9},
+		{float32(.5), .5, 7},
+		{3, 3, 3},
+		{uint8(3), 3, 3},
+		{int64(-4), -4, 9},
+		{size(3), 3, 3},
+		{5000, 1000, 9},
+		{" 3\t", 3, 3},
+		{"3.0", 3, 3},
+		{"45 yrs", 45, 9},
+		{"<5", 5, 9},
+		{"1,234.5", 1000, 9},
+		{"t", 1, 4},
+		{"f", 0, 9},
+		{"TRUE", 1, 4},
+		{"\u00a0b\u200b", 7, 5},
+		{json.Number("1e999"), 7, 9},
+		{json.Number("3.0"), 3, 3},
+		{"b", 7, 5},
+		{"", 7, 9},
+		{"NA", 7, 6},
+		{"inf", 7, 9},
+		{"0x3", 7, 9},
+		{"1e999", 7, 9},
+		{[]byte("3"), 3, 3},
 		{json.Number("3"), 3, 3},
-		{true, 1, 4}, {false, 0, 9}, {time.Time{}, 7, 9}, {uint64(math.MaxUint64), 1000, 9},
-		{grade("b"), 7, 5}, {&text, 7, 5}, {TextCell("3"), 3, 3}, {Cell{}, 7, 9}, {[]int{3}, 7, 9},
-		{struct{}{}, 7, 9}, {m, 7, 9},
+		{true, 1, 4},
+		{false, 0, 9},
+		{time.Time{}, 7, 9},
+		{uint64(math.MaxUint64), 1000, 9},
+		{grade("b"), 7, 5},
+		{&text, 7, 5},
+		{TextCell("3"), 3, 3},
+		{Cell{}, 7, 9},
+		{[]int{3}, 7, 9},
+		{struct{}{}, 7, 9},
+		{m, 7, 9},
 	} {
 		got, err := p.PredictRecord(map[string]any{"x": c.cell, "c": c.cell, "other": 1})
 		if want := c.number + 10000*c.code; err != nil || got != want {
@@ -306,19 +412,22 @@ func TestPredictorErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = p.PredictRecord(map[string]any{"age": 3, "kind": "a"})
-	if !errors.Is(err, ErrColumnAbsent) || !strings.Contains(err.Error(), `"ocean"`) ||
-		!strings.Contains(err.Error(), `"income"`) || strings.Contains(err.Error(), `"age"`) {
+	if !errors.Is(err, ErrColumnAbsent) ||
+		!strings.Contains(err.Error(), `"ocean"`) ||
+		!strings.Contains(err.Error(), `"income"`) ||
+		strings.Contains(err.Error(), `"age"`) {
 		t.Errorf("%v", err)
 	}
 	if _, err := Compile(otherModel{sampleModel()}); !errors.Is(err, ErrModelKind) {
 		t.Errorf("%v", err)
 	}
-	if _, err := Compile(
+	_, err = Compile(
 		&Classifier{
 			Target:  "price",
 			Classes: []string{"a", "b"},
 			Scores:  []Model{otherModel{sampleModel()}},
-		}); !errors.Is(err, ErrModelKind) {
+		})
+	if !errors.Is(err, ErrModelKind) {
 		t.Errorf("%v", err)
 	}
 	m := sampleModel()
@@ -340,7 +449,8 @@ func benchmarkRecord(m *Linear) ([]Cell, map[string]any) {
 	cells := make([]Cell, len(m.Columns))
 	record := map[string]any{}
 	for i, c := range m.Columns {
-		cells[i], record[c.Name] = NumberCell(float64(i)/7), float64(i)/7
+		cells[i] = NumberCell(float64(i) / 7)
+		record[c.Name] = float64(i) / 7
 	}
 	return cells, record
 }
@@ -361,16 +471,18 @@ func TestPredictorAllocatesNothing(t *testing.T) {
 			if c.Type == Category {
 				x = TextCell(c.Categories[0])
 			}
-			cells, record[c.Name] = append(cells, x), x
+			cells = append(cells, x)
+			record[c.Name] = x
 		}
 		if n := testing.AllocsPerRun(1000, func() { p.PredictRow(cells) }); n != 0 {
 			t.Errorf("%s: %v allocations per row", m.Kind(), n)
 		}
-		if n := testing.AllocsPerRun(1000, func() {
+		n := testing.AllocsPerRun(1000, func() {
 			if _, err := p.PredictRecord(record); err != nil {
 				t.Fatal(err)
 			}
-		}); n != 0 {
+		})
+		if n != 0 {
 			t.Errorf("%s: %v allocations per record", m.Kind(), n)
 		}
 	}

@@ -15,16 +15,21 @@ import (
 func prototypesSample() *Prototypes {
 	return &Prototypes{Linear: *sampleModel(), Prototypes: []Prototype{
 		{
-			Intercept: -4, Centers: []float64{30, .75, 0},
-			Terms: []Term{{Column: 0, Coefficient: .1},
+			Intercept: -4,
+			Centers:   []float64{30, .75, 0},
+			Terms: []Term{
+				{Column: 0, Coefficient: .1},
 				{Column: 1, Category: "inland", Coefficient: -7},
-				{Column: 1, Other: true, Coefficient: 7}},
+				{Column: 1, Other: true, Coefficient: 7},
+			},
 		},
 		{
 			Against:   true,
 			Intercept: .5,
-			Terms: []Term{{Column: 3, Category: "a", Coefficient: -1},
-				{Column: 2, Coefficient: 1e-6}},
+			Terms: []Term{
+				{Column: 3, Category: "a", Coefficient: -1},
+				{Column: 2, Coefficient: 1e-6},
+			},
 			Centers: []float64{1, 1e7},
 		},
 		{Intercept: -1},
@@ -47,13 +52,14 @@ func TestPrototypesPredictByDefinition(t *testing.T) {
 	}
 	scores := make([][]float64, 3)
 	for i, p := range m.Prototypes {
-		if scores[i], err = (&Linear{
+		scores[i], err = (&Linear{
 			Columns:   m.Columns,
 			Terms:     p.Terms,
 			Intercept: p.Intercept,
 			Lower:     m.Lower,
 			Upper:     m.Upper,
-		}).Predict(nil, rows); err != nil {
+		}).Predict(nil, rows)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -61,7 +67,8 @@ func TestPrototypesPredictByDefinition(t *testing.T) {
 		high := max(scores[0][i], scores[2][i])
 		low := min(scores[0][i], scores[2][i])
 		w := want[i] + high + math.Log1p(math.Exp(low-high)) - scores[1][i]
-		if w = min(max(w, m.Lower), m.Upper); math.Abs(got[i]-w) > 1e-9*(1+math.Abs(w)) {
+		w = min(max(w, m.Lower), m.Upper)
+		if math.Abs(got[i]-w) > 1e-9*(1+math.Abs(w)) {
 			t.Fatalf("row %d: %v, want %v", i, got[i], w)
 		}
 	}
@@ -88,38 +95,47 @@ func TestPrototypesPredictConformance(t *testing.T) {
 }
 
 func TestPrototypesContradictions(t *testing.T) {
-	checkContradictions(t, prototypesSample, strangeRows(rand.New(rand.NewPCG(1, 1)), 3),
-		append([]contradiction[*Prototypes]{
-			{"prototypes[2].intercept", func(m *Prototypes) {
-				m.Prototypes[2].Intercept = math.Inf(1)
-			}},
-			{"prototypes[0].terms[1].category", func(m *Prototypes) {
-				m.Prototypes[0].Terms[1].Category = "sea"
-			}},
-			{"prototypes[0].terms[0].column", func(m *Prototypes) {
-				m.Prototypes[0].Terms[0].Column = 8
-			}},
-			{"prototypes[0].terms[2]", func(m *Prototypes) {
-				m.Prototypes[0].Terms[2] = m.Prototypes[0].Terms[1]
-			}},
-			{"prototypes[1].terms[0].std_error", func(m *Prototypes) {
-				m.Prototypes[1].Terms[0].StdError = 1
-			}},
-			{"prototypes[1].terms[0].coefficient", func(m *Prototypes) {
-				m.Prototypes[1].Terms[0].Coefficient = math.Inf(-1)
-			}},
-			{"prototypes[1].terms: there is not one center per term", func(m *Prototypes) {
-				m.Prototypes[1].Centers = m.Prototypes[1].Centers[:1]
-			}},
-			{"prototypes[0].terms[0].center: must be between 0 and 120", func(m *Prototypes) {
-				m.Prototypes[0].Centers[0] = 121
-			}},
-			{"prototypes[0].terms[1].center",
-				func(m *Prototypes) { m.Prototypes[0].Centers[1] = 1.5 }},
-			{"prototypes[0].terms[1].center", func(m *Prototypes) {
-				m.Prototypes[0].Centers[1] = math.NaN()
-			}},
-		}, embeddedContradictions[*Prototypes]()...))
+	checkContradictions(
+		t,
+		prototypesSample,
+		strangeRows(rand.New(rand.NewPCG(1, 1)), 3),
+		append(
+			[]contradiction[*Prototypes]{
+				{"prototypes[2].intercept", func(m *Prototypes) {
+					m.Prototypes[2].Intercept = math.Inf(1)
+				}},
+				{"prototypes[0].terms[1].category", func(m *Prototypes) {
+					m.Prototypes[0].Terms[1].Category = "sea"
+				}},
+				{"prototypes[0].terms[0].column", func(m *Prototypes) {
+					m.Prototypes[0].Terms[0].Column = 8
+				}},
+				{"prototypes[0].terms[2]", func(m *Prototypes) {
+					m.Prototypes[0].Terms[2] = m.Prototypes[0].Terms[1]
+				}},
+				{"prototypes[1].terms[0].std_error", func(m *Prototypes) {
+					m.Prototypes[1].Terms[0].StdError = 1
+				}},
+				{"prototypes[1].terms[0].coefficient", func(m *Prototypes) {
+					m.Prototypes[1].Terms[0].Coefficient = math.Inf(-1)
+				}},
+				{"prototypes[1].terms: there is not one center per term", func(m *Prototypes) {
+					m.Prototypes[1].Centers = m.Prototypes[1].Centers[:1]
+				}},
+				{"prototypes[0].terms[0].center: must be between 0 and 120", func(m *Prototypes) {
+					m.Prototypes[0].Centers[0] = 121
+				}},
+				{
+					"prototypes[0].terms[1].center",
+					func(m *Prototypes) { m.Prototypes[0].Centers[1] = 1.5 },
+				},
+				{"prototypes[0].terms[1].center", func(m *Prototypes) {
+					m.Prototypes[0].Centers[1] = math.NaN()
+				}},
+			},
+			embeddedContradictions[*Prototypes]()...,
+		),
+	)
 }
 
 func TestPrototypesGolden(t *testing.T) {
@@ -155,12 +171,15 @@ func TestPrototypesFileRoundTrip(t *testing.T) {
 			}
 			for _, term := range m.Terms {
 				if rapid.Bool().Draw(t, "in") {
-					term.StdError, term.Coefficient = 0, number.Draw(t, "coefficient")
+					term.StdError = 0
+					term.Coefficient = number.Draw(t, "coefficient")
 					center := rapid.Float64Range(0, 1).Draw(t, "center")
-					if c := &m.Columns[term.Column]; c.Type == Numeric && !term.Missing {
+					c := &m.Columns[term.Column]
+					if c.Type == Numeric && !term.Missing {
 						center = min(max(number.Draw(t, "center"), c.Lower), c.Upper)
 					}
-					p.Terms, p.Centers = append(p.Terms, term), append(p.Centers, center)
+					p.Terms = append(p.Terms, term)
+					p.Centers = append(p.Centers, center)
 				}
 			}
 			m.Prototypes = append(m.Prototypes, p)
@@ -215,15 +234,20 @@ func TestClassProbabilities(t *testing.T) {
 				t.Errorf("row %d: %v and class %v", i, got, c)
 			}
 		}
-		if want := math.Exp(2.3); len(got) == 2 && math.Abs(got[1][2]-want/(1+want)) > 1e-12 {
+		want := math.Exp(2.3)
+		if len(got) == 2 && math.Abs(got[1][2]-want/(1+want)) > 1e-12 {
 			t.Errorf("%v", got)
 		}
 	}
-	if _, err := classifierSample().ClassProbabilities(classifierRows()); !errors.Is(err,
-		ErrNoProbability) {
+	_, err := classifierSample().ClassProbabilities(classifierRows())
+	if !errors.Is(err, ErrNoProbability) {
 		t.Error(err)
 	}
-	m := &Classifier{Target: "income", Classes: []string{"a", "b"}, Scores: []Model{of(.5, 2)}}
+	m := &Classifier{
+		Target:  "income",
+		Classes: []string{"a", "b"},
+		Scores:  []Model{of(.5, 2)},
+	}
 	if _, err := m.ClassProbabilities(Rows{N: 1}); !errors.Is(err, ErrColumnAbsent) {
 		t.Error(err)
 	}
@@ -245,7 +269,8 @@ func TestLogSum(t *testing.T) {
 		down.add(x)
 	}
 	want := 1000 + math.Log(2+math.Exp(-.5))
-	if math.Abs(up.value()-want) > 1e-9 || math.Abs(down.value()-want) > 1e-9 ||
+	if math.Abs(up.value()-want) > 1e-9 ||
+		math.Abs(down.value()-want) > 1e-9 ||
 		(&logSum{}).value() != 0 {
 		t.Errorf("%v and %v, want %v", up.value(), down.value(), want)
 	}
@@ -257,8 +282,10 @@ func BenchmarkPrototypesPredict(b *testing.B) {
 	linear.Terms = nil
 	m := &Prototypes{Linear: linear}
 	for range 10 {
-		m.Prototypes = append(m.Prototypes,
-			Prototype{Terms: terms, Centers: make([]float64, len(terms))})
+		m.Prototypes = append(
+			m.Prototypes,
+			Prototype{Terms: terms, Centers: make([]float64, len(terms))},
+		)
 	}
 	benchmarkPredict(b, m, rows)
 }

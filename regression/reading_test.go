@@ -15,15 +15,21 @@ import (
 // germanModel was trained on a table with decimal commas, -999 for missing numbers, and dates.
 func germanModel() *Linear {
 	m := &Linear{
-		Target: "y", Lower: -1e9, Upper: 1e9,
+		Target: "y",
+		Lower:  -1e9,
+		Upper:  1e9,
 		Columns: []Column{
 			{Name: "x", Lower: -1e6, Upper: 1e6, Missing: -777},
 			{Name: "seen.days", Lower: 0, Upper: 1e5, Missing: 1},
 			{Name: "seen.month", Lower: 1, Upper: 12, Missing: 6},
 			{Name: "c", Type: Category, Categories: []string{"1", "0"}, Other: true},
 		},
-		Terms: []Term{{Column: 0, Coefficient: 1}, {Column: 1, Coefficient: 1e-6},
-			{Column: 2, Coefficient: 1e-9}, {Column: 3, Category: "1", Coefficient: 1000}},
+		Terms: []Term{
+			{Column: 0, Coefficient: 1},
+			{Column: 1, Coefficient: 1e-6},
+			{Column: 2, Coefficient: 1e-9},
+			{Column: 3, Category: "1", Coefficient: 1000},
+		},
 	}
 	SetReading(m, func(column string, r *Reading) {
 		r.Decimal = ','
@@ -87,17 +93,33 @@ func TestReading(t *testing.T) {
 		record map[string]any
 		want   float64
 	}{
-		{map[string]any{"x": "1.234,5", "seen": "2024-01-15", "c": "1,0"},
-			1234.5 + days*1e-6 + month*1e-9 + 1000},
-		{map[string]any{"x": 1234.5, "seen": at, "c": 1.0}, 1234.5 + days*1e-6 + month*1e-9 + 1000},
-		{map[string]any{"x": "1234.5", "seen": 20240115, "c": "0"}, -777 + days*1e-6 + month*1e-9},
-		{map[string]any{"x": -999, "seen": json.Number("20240115.0"), "c": nil},
-			-777 + days*1e-6 + month*1e-9},
-		{map[string]any{"x": "-999", "seen": "soon", "c": true}, -777 + 1e-6 + 6e-9 + 1000},
-		{map[string]any{"x": 1, "seen": nil, "seen.days": 5, "seen.month": 2, "c": ""},
-			1 + 5e-6 + 2e-9},
+		{
+			map[string]any{"x": "1.234,5", "seen": "2024-01-15", "c": "1,0"},
+			1234.5 + days*1e-6 + month*1e-9 + 1000,
+		},
+		{
+			map[string]any{"x": 1234.5, "seen": at, "c": 1.0},
+			1234.5 + days*1e-6 + month*1e-9 + 1000,
+		},
+		{
+			map[string]any{"x": "1234.5", "seen": 20240115, "c": "0"},
+			-777 + days*1e-6 + month*1e-9,
+		},
+		{
+			map[string]any{"x": -999, "seen": json.Number("20240115.0"), "c": nil},
+			-777 + days*1e-6 + month*1e-9,
+		},
+		{
+			map[string]any{"x": "-999", "seen": "soon", "c": true},
+			-777 + 1e-6 + 6e-9 + 1000,
+		},
+		{
+			map[string]any{"x": 1, "seen": nil, "seen.days": 5, "seen.month": 2, "c": ""},
+			1 + 5e-6 + 2e-9,
+		},
 	} {
-		if got, err := p.PredictRecord(c.record); err != nil || math.Abs(got-c.want) > 1e-10 {
+		got, err := p.PredictRecord(c.record)
+		if err != nil || math.Abs(got-c.want) > 1e-10 {
 			t.Errorf("%v: %v, %v; want %v", c.record, got, err, c.want)
 		}
 	}
@@ -116,13 +138,13 @@ func TestReading(t *testing.T) {
 		&at:          days*1e-6 + 1e-9,
 		"2024-01-15": 1e-6 + 6e-9,
 	} {
-		if got, err := p.PredictRecord(map[string]any{"x": 0, "c": 0, "seen": cell}); err != nil ||
-			math.Abs(got-want) > 1e-10 {
+		got, err := p.PredictRecord(map[string]any{"x": 0, "c": 0, "seen": cell})
+		if err != nil || math.Abs(got-want) > 1e-10 {
 			t.Errorf("%v: %v, %v; want %v", cell, got, err, want)
 		}
 	}
-	if _, err := p.PredictRecord(map[string]any{"x": 1, "c": 1}); !errors.Is(err,
-		ErrColumnAbsent) || !strings.Contains(err.Error(), `"seen"`) {
+	_, err = p.PredictRecord(map[string]any{"x": 1, "c": 1})
+	if !errors.Is(err, ErrColumnAbsent) || !strings.Contains(err.Error(), `"seen"`) {
 		t.Error(err)
 	}
 	rows := Rows{
@@ -134,8 +156,13 @@ func TestReading(t *testing.T) {
 		},
 	}
 	got, err := read.Predict(nil, rows)
-	if want := []float64{1 + (days+84600./86400)*1e-6 + 1e-9 + 1000,
-		2 + 1e-6 + 6e-9 + 1000}; err != nil || len(got) != 2 || math.Abs(got[0]-want[0]) > 1e-9 ||
+	want := []float64{
+		1 + (days+84600./86400)*1e-6 + 1e-9 + 1000,
+		2 + 1e-6 + 6e-9 + 1000,
+	}
+	if err != nil ||
+		len(got) != 2 ||
+		math.Abs(got[0]-want[0]) > 1e-9 ||
 		math.Abs(got[1]-want[1]) > 1e-9 {
 		t.Errorf("%v, %v; want %v", got, err, want)
 	}
@@ -153,7 +180,8 @@ func TestReadingDefault(t *testing.T) {
 		t.Error("a model says something about cells")
 	}
 	var file bytes.Buffer
-	if err := EncodeModel(&file, m); err != nil ||
+	err := EncodeModel(&file, m)
+	if err != nil ||
 		!strings.Contains(file.String(), `"dptrain.model/2"`) ||
 		strings.Contains(file.String(), "reading") {
 		t.Errorf("%v\n%s", err, file.String())
@@ -165,11 +193,13 @@ func TestReadingInvalid(t *testing.T) {
 		"reading.decimal":   func(_ string, r *Reading) { r.Decimal = ';' },
 		"reading.thousands": func(_ string, r *Reading) { r.Thousands = 'x' },
 		"decimal mark too":  func(_ string, r *Reading) { r.Thousands = ',' },
-		"not finite":        func(_ string, r *Reading) { r.Missing = []float64{math.NaN()} },
-		"in another way":    func(column string, r *Reading) { r.Strict = column == "x" },
-		"no source":         func(_ string, r *Reading) { r.Source = "" },
-		"no known part":     func(_ string, r *Reading) { r.Part = "year" },
-		"without year":      func(_ string, r *Reading) { r.Date = "15:04" },
+		"not finite": func(_ string, r *Reading) {
+			r.Missing = []float64{math.NaN()}
+		},
+		"in another way": func(column string, r *Reading) { r.Strict = column == "x" },
+		"no source":      func(_ string, r *Reading) { r.Source = "" },
+		"no known part":  func(_ string, r *Reading) { r.Part = "year" },
+		"without year":   func(_ string, r *Reading) { r.Date = "15:04" },
 		"of dates holds numbers": func(column string, r *Reading) {
 			if column == "c" {
 				r.Source = "seen"
@@ -193,7 +223,8 @@ func TestReadingInvalid(t *testing.T) {
 			}
 		})
 		var problem *ModelError
-		if err := m.Validate(); !errors.As(err, &problem) || !strings.Contains(err.Error(), want) {
+		err := m.Validate()
+		if !errors.As(err, &problem) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
@@ -207,10 +238,10 @@ func TestReadingInvalid(t *testing.T) {
 		"reading.dates[0].column": {`"column":"seen.days","source"`, `"column":"x y","source"`},
 		"unknown key":             {`"dptrain.model/3"`, `"dptrain.model/2"`},
 	} {
-		if _, err := DecodeModel(
+		_, err := DecodeModel(
 			strings.NewReader(
-				strings.Replace(file.String(), change[0], change[1], 1))); err == nil ||
-			!strings.Contains(err.Error(), old) {
+				strings.Replace(file.String(), change[0], change[1], 1)))
+		if err == nil || !strings.Contains(err.Error(), old) {
 			t.Errorf("%s: %v", old, err)
 		}
 	}

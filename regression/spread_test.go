@@ -17,8 +17,11 @@ func TestSpreadOfCells(t *testing.T) {
 	}.Spread()
 	value, lower, upper := s.Root(1.96)
 	for _, x := range [][2]float64{
-		{s.Variance, .0201}, {s.CountError, .003340}, {value, .141774},
-		{lower, math.Sqrt(.0201 - 1.96*.003340)}, {upper, math.Sqrt(.0201 + 1.96*.003340)},
+		{s.Variance, .0201},
+		{s.CountError, .003340},
+		{value, .141774},
+		{lower, math.Sqrt(.0201 - 1.96*.003340)},
+		{upper, math.Sqrt(.0201 + 1.96*.003340)},
 	} {
 		if math.Abs(x[0]-x[1]) > 1e-5 {
 			t.Errorf("got %v, want %v", x[0], x[1])
@@ -29,15 +32,24 @@ func TestSpreadOfCells(t *testing.T) {
 // TestSpreadWithoutRecords checks that, if the number of records cannot be distinguished from 0, the root is
 // only bounded by half the range of the values.
 func TestSpreadWithoutRecords(t *testing.T) {
-	c := Cells{Values: []float64{-1, 3}, Counts: []float64{4, 3}, Noise: []float64{5, 5}}
-	if value, lower, upper := c.Spread().Root(2); value != 0 || lower != 0 || upper != 2 {
+	c := Cells{
+		Values: []float64{-1, 3},
+		Counts: []float64{4, 3},
+		Noise:  []float64{5, 5},
+	}
+	value, lower, upper := c.Spread().Root(2)
+	if value != 0 || lower != 0 || upper != 2 {
 		t.Errorf("%v, %v to %v", value, lower, upper)
 	}
 	c.Cov = mat.NewSymDense(2, []float64{.25, 0, 0, .0625})
 	if _, _, upper := c.Spread().Root(2); upper != 3 {
 		t.Errorf("up to %v, want 3", upper)
 	}
-	huge := Spread{Variance: 1e200, Most: 1e300, Unit: 1e300}
+	huge := Spread{
+		Variance: 1e200,
+		Most:     1e300,
+		Unit:     1e300,
+	}
 	if value, _, _ := huge.Root(2); value != 1e300 {
 		t.Errorf("%v", value)
 	}
@@ -103,15 +115,23 @@ func TestSpreadCovers(t *testing.T) {
 				Cov:   mat.NewSymDense(1, []float64{c.deviation * c.deviation}),
 			}
 			for b := range x {
-				in.Values, in.Noise = append(in.Values, slope*x[b]), append(in.Noise, c.sigma)
+				in.Values = append(in.Values, slope*x[b])
+				in.Noise = append(in.Noise, c.sigma)
 				in.Counts = append(in.Counts, cellCount(b)+c.sigma*rand.NormFloat64())
 			}
-			if _, lower, upper := in.Spread().Root(1.96); lower <= truth && truth <= upper {
+			_, lower, upper := in.Spread().Root(1.96)
+			if lower <= truth && truth <= upper {
 				held++
 			}
 		}
 		if held <= least {
-			t.Errorf("noise %v and %v: held in %d of %d runs", c.sigma, c.deviation, held, runs)
+			t.Errorf(
+				"noise %v and %v: held in %d of %d runs",
+				c.sigma,
+				c.deviation,
+				held,
+				runs,
+			)
 		}
 	}
 }
@@ -138,7 +158,11 @@ func TestLineBeyondTheCounts(t *testing.T) {
 	}
 	variance /= total
 	_, lower, upper := c.Spread().Root(1.96)
-	c.Line = &Line{Coefficient: 2, Variance: variance, Noise: .001}
+	c.Line = &Line{
+		Coefficient: 2,
+		Variance:    variance,
+		Noise:       .001,
+	}
 	value, nearer, below := c.Spread().Root(1.96)
 	if math.Abs(value-2*math.Sqrt(variance)) > .01 || !(below-nearer < (upper-lower)/5) {
 		t.Errorf("%v, %v to %v, by counts alone %v to %v", value, nearer, below, lower, upper)
@@ -147,14 +171,27 @@ func TestLineBeyondTheCounts(t *testing.T) {
 		c.Noise[b] = .1
 	}
 	c.Line.Variance = variance / 2
-	if value, _, _ = c.Spread().Root(1.96); math.Abs(value-2*math.Sqrt(variance)) > .01 {
-		t.Errorf("a line that contradicts the counts: %v, want %v", value, 2*math.Sqrt(variance))
+	value, _, _ = c.Spread().Root(1.96)
+	if math.Abs(value-2*math.Sqrt(variance)) > .01 {
+		t.Errorf(
+			"a line that contradicts the counts: %v, want %v",
+			value,
+			2*math.Sqrt(variance),
+		)
 	}
 }
 
 // TestSpreadPlus checks that the difference of two sums is added, and that equal sums add zero.
 func TestSpreadPlus(t *testing.T) {
-	s := Spread{Variance: 1, CountError: 3, NullError: 5, Slope: 1, Most: 2, MostError: 1, Unit: 1}
+	s := Spread{
+		Variance:   1,
+		CountError: 3,
+		NullError:  5,
+		Slope:      1,
+		Most:       2,
+		MostError:  1,
+		Unit:       1,
+	}
 	if got := s.Plus(s, s); got != s {
 		t.Errorf("%+v", got)
 	}
@@ -167,7 +204,9 @@ func TestSpreadPlus(t *testing.T) {
 			Most:       5,
 			MostError:  2,
 			Unknown:    true,
-		}, Spread{Variance: 1, CountError: 3, NullError: 5, Most: 1})
+		},
+		Spread{Variance: 1, CountError: 3, NullError: 5, Most: 1},
+	)
 	if want := (Spread{3, 5, 13, 2, 6, 3, true, 1}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -177,23 +216,42 @@ func TestSpreadPlus(t *testing.T) {
 // square, and that the result is empty if a score has no entries.
 func TestImportances(t *testing.T) {
 	columns := []Column{{Name: "a"}, {Name: "b"}}
-	spread := func(root float64) Spread { return Spread{Variance: root * root, Most: 10, Unit: 1} }
+	spread := func(root float64) Spread {
+		return Spread{
+			Variance: root * root,
+			Most:     10,
+			Unit:     1,
+		}
+	}
 	got := Importances(columns, [][]Spread{{spread(1), spread(3)}}, .95)
-	if len(got) != 2 || got[0] != (Importance{"b", 3, 3, 3, .95}) ||
+	if len(got) != 2 ||
+		got[0] != (Importance{"b", 3, 3, 3, .95}) ||
 		got[1] != (Importance{"a", 1, 1, 1, .95}) {
 		t.Errorf("%+v", got)
 	}
-	got = Importances(columns, [][]Spread{{spread(1), spread(3)}, {spread(7), spread(3)}}, .95)
+	got = Importances(
+		columns,
+		[][]Spread{{spread(1), spread(3)}, {spread(7), spread(3)}},
+		.95,
+	)
 	if got[0].Column != "a" || math.Abs(got[0].Value-5) > 1e-12 {
 		t.Errorf("%+v", got)
 	}
-	if got := Importances(columns, [][]Spread{{spread(1), spread(3)}, nil}, .95); got != nil {
+	got = Importances(columns, [][]Spread{{spread(1), spread(3)}, nil}, .95)
+	if got != nil {
 		t.Errorf("%+v", got)
 	}
-	one := Spread{Variance: 1, CountError: .1, Most: 10, Unit: 1}
+	one := Spread{
+		Variance:   1,
+		CountError: .1,
+		Most:       10,
+		Unit:       1,
+	}
 	alone := Importances(columns[:1], [][]Spread{{one}}, .95)[0]
 	both := Importances(columns[:1], [][]Spread{{one}, {one}}, .95)[0]
-	if !(both.Upper > alone.Upper && both.Lower < alone.Lower && both.Value == alone.Value) {
+	if !(both.Upper > alone.Upper &&
+		both.Lower < alone.Lower &&
+		both.Value == alone.Value) {
 		t.Errorf("alone %+v, of two %+v", alone, both)
 	}
 }

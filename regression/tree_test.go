@@ -12,31 +12,50 @@ import (
 
 // treeSample is sample with a tree of two levels, in which one child is split again.
 func treeSample() *Tree {
-	return &Tree{Linear: *sampleModel(), Costs: []float64{1, 5, 0, 2.5}, Nodes: []TreeNode{
-		{
-			Intercept: -40,
-			Terms:     []Term{{Column: 0, Coefficient: 1, StdError: .5}},
-			Threshold: .25,
-			Low:       1,
-			High:      2,
+	return &Tree{
+		Linear: *sampleModel(),
+		Costs:  []float64{1, 5, 0, 2.5},
+		Nodes: []TreeNode{
+			{
+				Intercept: -40,
+				Terms:     []Term{{Column: 0, Coefficient: 1, StdError: .5}},
+				Threshold: .25,
+				Low:       1,
+				High:      2,
+			},
+			{
+				Intercept: 3,
+				Terms: []Term{
+					{Column: 1, Category: "inland", Coefficient: -7},
+					{Column: 1, Other: true, Coefficient: 7},
+				},
+			},
+			{
+				Terms:     []Term{{Column: 3, Category: "a", Coefficient: 1}},
+				Threshold: .5,
+				Low:       3,
+				High:      4,
+			},
+			{Intercept: -1},
+			{
+				Intercept: 1,
+				Terms: []Term{
+					{Column: 0, Coefficient: 2},
+					{Column: 1, Category: "inland", Coefficient: 9},
+				},
+			},
 		},
-		{
-			Intercept: 3,
-			Terms: []Term{{Column: 1, Category: "inland", Coefficient: -7},
-				{Column: 1, Other: true, Coefficient: 7}},
-		},
-		{Terms: []Term{{Column: 3, Category: "a", Coefficient: 1}}, Threshold: .5, Low: 3, High: 4},
-		{Intercept: -1},
-		{
-			Intercept: 1,
-			Terms: []Term{{Column: 0, Coefficient: 2},
-				{Column: 1, Category: "inland", Coefficient: 9}},
-		},
-	}}
+	}
 }
 
 // walkTree predicts the score of each node by a linear model and follows the thresholds.
-func walkTree(t *testing.T, m *Tree, rows Rows, row int, at int) (leaf int, score float64) {
+func walkTree(
+	t *testing.T,
+	m *Tree,
+	rows Rows,
+	row int,
+	at int,
+) (leaf int, score float64) {
 	t.Helper()
 	n := m.Nodes[at]
 	scores, err := (&Linear{
@@ -87,13 +106,20 @@ func TestTreePredictByDefinition(t *testing.T) {
 	for i := range got {
 		leaf, score := walkTree(t, m, rows, i, 0)
 		seen[leaf]++
-		if w := min(max(base[i]+score, m.Lower), m.Upper); math.Abs(got[i]-w) > 1e-9*
+		w := min(max(base[i]+score, m.Lower), m.Upper)
+		if math.Abs(got[i]-w) > 1e-9*
 			(1+math.Abs(w)) {
 			t.Fatalf("row %d: %v, want %v", i, got[i], w)
 		}
 		if costs[i] != 8.5 || paths[i] != paid[leaf] {
-			t.Fatalf("row %d in leaf %d pays %v, without the linear part %v; want 8.5 and %v", i,
-				leaf, costs[i], paths[i], paid[leaf])
+			t.Fatalf(
+				"row %d in leaf %d pays %v, without the linear part %v; want 8.5 and %v",
+				i,
+				leaf,
+				costs[i],
+				paths[i],
+				paid[leaf],
+			)
 		}
 	}
 	if len(seen) != 3 {
@@ -106,10 +132,16 @@ func TestTreeTie(t *testing.T) {
 	m := &Tree{
 		Linear: Linear{Columns: []Column{{Name: "x", Upper: 9}}, Lower: -9, Upper: 9},
 		Costs:  []float64{1},
-		Nodes: []TreeNode{{Terms: []Term{{Coefficient: 1}}, Threshold: 3, Low: 2, High: 1},
-			{Intercept: 5}, {Intercept: -5}},
+		Nodes: []TreeNode{
+			{Terms: []Term{{Coefficient: 1}}, Threshold: 3, Low: 2, High: 1},
+			{Intercept: 5},
+			{Intercept: -5},
+		},
 	}
-	got, err := m.Predict(nil, Rows{N: 3, Numeric: map[string][]float64{"x": {2.9, 3, 3.1}}})
+	got, err := m.Predict(
+		nil,
+		Rows{N: 3, Numeric: map[string][]float64{"x": {2.9, 3, 3.1}}},
+	)
 	if err != nil || !slices.Equal(got, []float64{-5, -5, 5}) {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -166,10 +198,15 @@ func TestClassifierCosts(t *testing.T) {
 	other.Guarantee = nil
 	for what, c := range map[string]*Classifier{
 		"other paths": m,
-		"no tree":     {Target: "price", Classes: []string{"a", "b"}, Scores: []Model{other}},
-		"no score":    {},
+		"no tree": {
+			Target:  "price",
+			Classes: []string{"a", "b"},
+			Scores:  []Model{other},
+		},
+		"no score": {},
 	} {
-		if _, err := c.CostsOf(nil, rows); err == nil || !strings.Contains(err.Error(), "scores") {
+		_, err := c.CostsOf(nil, rows)
+		if err == nil || !strings.Contains(err.Error(), "scores") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -180,30 +217,58 @@ func TestTreePredictConformance(t *testing.T) {
 }
 
 func TestTreeContradictions(t *testing.T) {
-	checkContradictions(t, treeSample, strangeRows(rand.New(rand.NewPCG(1, 1)), 3),
-		append([]contradiction[*Tree]{
-			{"costs", func(m *Tree) { m.Costs = m.Costs[:3] }},
-			{"costs[1]", func(m *Tree) { m.Costs[1] = -1 }},
-			{"costs[3]", func(m *Tree) { m.Costs[3] = math.Inf(1) }},
-			{"nodes", func(m *Tree) { m.Nodes = nil }},
-			{"nodes[2].intercept", func(m *Tree) { m.Nodes[2].Intercept = math.NaN() }},
-			{"nodes[0].intercept", func(m *Tree) { m.Nodes[0].Threshold = math.Inf(-1) }},
-			{"nodes[1].threshold", func(m *Tree) { m.Nodes[1].Threshold = 1 }},
-			{"nodes[0].split", func(m *Tree) { m.Nodes[0].Low = 5 }},
-			{"nodes[2].split", func(m *Tree) { m.Nodes[2].High = 1 }},
-			{"nodes[2].split: a child must be a later node", func(m *Tree) { m.Nodes[2].Low = 0 }},
-			{"nodes[2].split: a node is a child twice", func(m *Tree) { m.Nodes[2].Low = 4 }},
-			{"nodes[3]", func(m *Tree) { m.Nodes[2] = TreeNode{} }},
-			{"nodes[1].terms[1].category", func(m *Tree) {
-				m.Nodes[1].Terms[1] = Term{Column: 1, Category: "sea"}
-			}},
-			{"nodes[4].terms[0].column", func(m *Tree) { m.Nodes[4].Terms[0].Column = 8 }},
-			{"nodes[4].terms[1]", func(m *Tree) { m.Nodes[4].Terms[1] = m.Nodes[4].Terms[0] }},
-			{"nodes[0].terms[0].coefficient", func(m *Tree) {
-				m.Nodes[0].Terms[0].Coefficient = math.Inf(-1)
-			}},
-			{"nodes[0].terms[0].std_error", func(m *Tree) { m.Nodes[0].Terms[0].StdError = -1 }},
-		}, embeddedContradictions[*Tree]()...))
+	checkContradictions(
+		t,
+		treeSample,
+		strangeRows(rand.New(rand.NewPCG(1, 1)), 3),
+		append(
+			[]contradiction[*Tree]{
+				{"costs", func(m *Tree) { m.Costs = m.Costs[:3] }},
+				{"costs[1]", func(m *Tree) { m.Costs[1] = -1 }},
+				{"costs[3]", func(m *Tree) { m.Costs[3] = math.Inf(1) }},
+				{"nodes", func(m *Tree) { m.Nodes = nil }},
+				{
+					"nodes[2].intercept",
+					func(m *Tree) { m.Nodes[2].Intercept = math.NaN() },
+				},
+				{
+					"nodes[0].intercept",
+					func(m *Tree) { m.Nodes[0].Threshold = math.Inf(-1) },
+				},
+				{"nodes[1].threshold", func(m *Tree) { m.Nodes[1].Threshold = 1 }},
+				{"nodes[0].split", func(m *Tree) { m.Nodes[0].Low = 5 }},
+				{"nodes[2].split", func(m *Tree) { m.Nodes[2].High = 1 }},
+				{
+					"nodes[2].split: a child must be a later node",
+					func(m *Tree) { m.Nodes[2].Low = 0 },
+				},
+				{
+					"nodes[2].split: a node is a child twice",
+					func(m *Tree) { m.Nodes[2].Low = 4 },
+				},
+				{"nodes[3]", func(m *Tree) { m.Nodes[2] = TreeNode{} }},
+				{"nodes[1].terms[1].category", func(m *Tree) {
+					m.Nodes[1].Terms[1] = Term{Column: 1, Category: "sea"}
+				}},
+				{
+					"nodes[4].terms[0].column",
+					func(m *Tree) { m.Nodes[4].Terms[0].Column = 8 },
+				},
+				{
+					"nodes[4].terms[1]",
+					func(m *Tree) { m.Nodes[4].Terms[1] = m.Nodes[4].Terms[0] },
+				},
+				{"nodes[0].terms[0].coefficient", func(m *Tree) {
+					m.Nodes[0].Terms[0].Coefficient = math.Inf(-1)
+				}},
+				{
+					"nodes[0].terms[0].std_error",
+					func(m *Tree) { m.Nodes[0].Terms[0].StdError = -1 },
+				},
+			},
+			embeddedContradictions[*Tree]()...,
+		),
+	)
 }
 
 func TestTreeGolden(t *testing.T) {
@@ -261,8 +326,11 @@ func BenchmarkTreePredict(b *testing.B) {
 	m := &Tree{
 		Linear: linear,
 		Costs:  make([]float64, len(linear.Columns)),
-		Nodes: []TreeNode{{Terms: terms[:5], Low: 1, High: 2}, {Terms: terms[:9]},
-			{Terms: terms[3:12]}},
+		Nodes: []TreeNode{
+			{Terms: terms[:5], Low: 1, High: 2},
+			{Terms: terms[:9]},
+			{Terms: terms[3:12]},
+		},
 	}
 	benchmarkPredict(b, m, rows)
 }

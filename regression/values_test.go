@@ -25,7 +25,9 @@ func encodedModel() *Linear {
 			},
 		},
 		Terms:     []Term{{Column: 0, Coefficient: 1}, {Column: 1, Coefficient: 10}},
-		Intercept: 100, Lower: -1000, Upper: 1000,
+		Intercept: 100,
+		Lower:     -1000,
+		Upper:     1000,
 	}
 }
 
@@ -44,7 +46,11 @@ func TestValuesPredict(t *testing.T) {
 	want := []float64{100 + 2 - 20, 100 + 2 + 30, 100 + 2 + 10}
 	x := map[string][]float64{"x": {2, 2, 2}}
 	for name, rows := range map[string]Rows{
-		"labels": {N: 3, Numeric: x, Labels: map[string][]string{"ward": {"a1", "b2", "c3"}}},
+		"labels": {
+			N:       3,
+			Numeric: x,
+			Labels:  map[string][]string{"ward": {"a1", "b2", "c3"}},
+		},
 		"codes": {
 			N:       3,
 			Numeric: x,
@@ -77,12 +83,13 @@ func TestValuesPredict(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, cell := range []any{" A1 ", "b2", nil} {
-		if got, err := p.PredictRecord(map[string]any{"x": 2, "ward": cell}); err != nil ||
-			got != want[i] {
+		got, err := p.PredictRecord(map[string]any{"x": 2, "ward": cell})
+		if err != nil || got != want[i] {
 			t.Errorf("cell %v: %v, %v, want %v", cell, got, err, want[i])
 		}
 	}
-	if _, err := m.Predict(nil, Rows{N: 3, Numeric: x}); !errors.Is(err, ErrColumnAbsent) {
+	_, err = m.Predict(nil, Rows{N: 3, Numeric: x})
+	if !errors.Is(err, ErrColumnAbsent) {
 		t.Errorf("without the column: %v", err)
 	}
 }
@@ -107,7 +114,8 @@ func TestValuesInvalid(t *testing.T) {
 		m := encodedModel()
 		change(&m.Columns[1])
 		var problem *ModelError
-		if err := m.Validate(); !errors.As(err, &problem) || !strings.Contains(err.Error(), name) {
+		err := m.Validate()
+		if !errors.As(err, &problem) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -116,7 +124,9 @@ func TestValuesInvalid(t *testing.T) {
 		t.Fatal(err)
 	}
 	without := strings.Replace(file.String(), `"values":[-2,3,1],`, "", 1)
-	if _, err := DecodeModel(strings.NewReader(without)); without == file.String() || err == nil ||
+	_, err := DecodeModel(strings.NewReader(without))
+	if without == file.String() ||
+		err == nil ||
 		!strings.Contains(err.Error(), "values and categories, or neither") {
 		t.Errorf("a list without values: %v\n%s", err, file.String())
 	}

@@ -16,11 +16,17 @@ func votesSample() *Votes {
 		{
 			Weight:    .25,
 			Intercept: -40,
-			Terms: []Term{{Column: 0, Coefficient: 1},
+			Terms: []Term{
+				{Column: 0, Coefficient: 1},
 				{Column: 1, Category: "inland", Coefficient: -7},
-				{Column: 1, Other: true, Coefficient: 7}},
+				{Column: 1, Other: true, Coefficient: 7},
+			},
 		},
-		{Weight: -1.5, Intercept: .5, Terms: []Term{{Column: 3, Category: "a", Coefficient: -1}}},
+		{
+			Weight:    -1.5,
+			Intercept: .5,
+			Terms:     []Term{{Column: 3, Category: "a", Coefficient: -1}},
+		},
 		{Weight: 1e-3, Intercept: -1},
 	}}
 }
@@ -64,7 +70,8 @@ func TestVotesPredictByDefinition(t *testing.T) {
 		}
 	}
 	for i := range got {
-		if w := min(max(want[i], m.Lower), m.Upper); math.Abs(got[i]-w) > 1e-9*(1+math.Abs(w)) {
+		w := min(max(want[i], m.Lower), m.Upper)
+		if math.Abs(got[i]-w) > 1e-9*(1+math.Abs(w)) {
 			t.Fatalf("row %d: %v, want %v", i, got[i], w)
 		}
 	}
@@ -76,7 +83,10 @@ func TestVotesTie(t *testing.T) {
 		Linear:  Linear{Columns: []Column{{Name: "x", Upper: 9}}, Lower: -9, Upper: 9},
 		Members: []Member{{Weight: 2, Intercept: -3, Terms: []Term{{Coefficient: 1}}}},
 	}
-	got, err := m.Predict(nil, Rows{N: 3, Numeric: map[string][]float64{"x": {2.9, 3, 3.1}}})
+	got, err := m.Predict(
+		nil,
+		Rows{N: 3, Numeric: map[string][]float64{"x": {2.9, 3, 3.1}}},
+	)
 	if err != nil || !slices.Equal(got, []float64{-2, 2, 2}) {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -103,21 +113,40 @@ func TestVotesPredictConformance(t *testing.T) {
 }
 
 func TestVotesContradictions(t *testing.T) {
-	checkContradictions(t, votesSample, strangeRows(rand.New(rand.NewPCG(1, 1)), 3),
-		append([]contradiction[*Votes]{
-			{"members[1].weight", func(m *Votes) { m.Members[1].Weight = math.NaN() }},
-			{"members[2].intercept", func(m *Votes) { m.Members[2].Intercept = math.Inf(1) }},
-			{"members[0].terms[1].category",
-				func(m *Votes) { m.Members[0].Terms[1].Category = "sea" }},
-			{"members[0].terms[0].column", func(m *Votes) { m.Members[0].Terms[0].Column = 8 }},
-			{"members[0].terms[2]",
-				func(m *Votes) { m.Members[0].Terms[2] = m.Members[0].Terms[1] }},
-			{"members[1].terms[0].std_error",
-				func(m *Votes) { m.Members[1].Terms[0].StdError = 1 }},
-			{"members[1].terms[0].coefficient", func(m *Votes) {
-				m.Members[1].Terms[0].Coefficient = math.Inf(-1)
-			}},
-		}, embeddedContradictions[*Votes]()...))
+	checkContradictions(
+		t,
+		votesSample,
+		strangeRows(rand.New(rand.NewPCG(1, 1)), 3),
+		append(
+			[]contradiction[*Votes]{
+				{"members[1].weight", func(m *Votes) { m.Members[1].Weight = math.NaN() }},
+				{
+					"members[2].intercept",
+					func(m *Votes) { m.Members[2].Intercept = math.Inf(1) },
+				},
+				{
+					"members[0].terms[1].category",
+					func(m *Votes) { m.Members[0].Terms[1].Category = "sea" },
+				},
+				{
+					"members[0].terms[0].column",
+					func(m *Votes) { m.Members[0].Terms[0].Column = 8 },
+				},
+				{
+					"members[0].terms[2]",
+					func(m *Votes) { m.Members[0].Terms[2] = m.Members[0].Terms[1] },
+				},
+				{
+					"members[1].terms[0].std_error",
+					func(m *Votes) { m.Members[1].Terms[0].StdError = 1 },
+				},
+				{"members[1].terms[0].coefficient", func(m *Votes) {
+					m.Members[1].Terms[0].Coefficient = math.Inf(-1)
+				}},
+			},
+			embeddedContradictions[*Votes]()...,
+		),
+	)
 }
 
 func TestVotesGolden(t *testing.T) {
@@ -150,10 +179,14 @@ func TestVotesFileRoundTrip(t *testing.T) {
 		m := &Votes{Linear: *drawLinear(t)}
 		number := rapid.Float64Range(-1e9, 1e9)
 		for range rapid.IntRange(0, 4).Draw(t, "members") {
-			v := Member{Weight: number.Draw(t, "weight"), Intercept: number.Draw(t, "intercept")}
+			v := Member{
+				Weight:    number.Draw(t, "weight"),
+				Intercept: number.Draw(t, "intercept"),
+			}
 			for _, term := range m.Terms {
 				if rapid.Bool().Draw(t, "in") {
-					term.StdError, term.Coefficient = 0, number.Draw(t, "coefficient")
+					term.StdError = 0
+					term.Coefficient = number.Draw(t, "coefficient")
 					v.Terms = append(v.Terms, term)
 				}
 			}
@@ -169,12 +202,14 @@ func BenchmarkVotesPredict(b *testing.B) {
 	m := &Votes{Linear: linear}
 	rng := rand.New(rand.NewPCG(2, 2))
 	for i := range 100 {
-		m.Members = append(m.Members,
+		m.Members = append(
+			m.Members,
 			Member{
 				Weight:    rng.NormFloat64(),
 				Intercept: rng.NormFloat64(),
 				Terms:     []Term{{Column: i % 20, Coefficient: rng.NormFloat64()}},
-			})
+			},
+		)
 	}
 	benchmarkPredict(b, m, rows)
 }

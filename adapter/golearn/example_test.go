@@ -16,9 +16,11 @@ import (
 
 // flatsGrid returns a golearn grid of floor area and price.
 func flatsGrid() *base.DenseInstances {
-	area, price := base.NewFloatAttribute("area"), base.NewFloatAttribute("price")
+	area := base.NewFloatAttribute("area")
+	price := base.NewFloatAttribute("price")
 	g := base.NewDenseInstances()
-	areaSpec, priceSpec := g.AddAttribute(area), g.AddAttribute(price)
+	areaSpec := g.AddAttribute(area)
+	priceSpec := g.AddAttribute(price)
 	if err := g.AddClassAttribute(price); err != nil {
 		log.Fatal(err)
 	}
@@ -35,8 +37,13 @@ func flatsGrid() *base.DenseInstances {
 // A trained model predicts on a golearn grid.
 func Example() {
 	model := &regression.Linear{ // usually read with regression.DecodeModel
-		Target:    "price",
-		Columns:   []regression.Column{{Name: "area", Lower: 0, Upper: 90, Missing: 60}},
+		Target: "price",
+		Columns: []regression.Column{{
+			Name:    "area",
+			Lower:   0,
+			Upper:   90,
+			Missing: 60,
+		}},
 		Terms:     []regression.Term{{Column: 0, Coefficient: 2}},
 		Intercept: 10, Lower: 0, Upper: 1000,
 	}
@@ -82,10 +89,14 @@ func ExampleNewTrainable() {
 
 // For a private fit, a grid becomes a table under a declared schema.
 func ExampleTable() {
-	table, err := golearn.Table(flatsGrid(), dataset.Schema{Columns: []dataset.Column{
-		{Name: "area", Ranged: true, Lower: 0, Upper: 200},
-		{Name: "price"},
-	}}, nil)
+	table, err := golearn.Table(
+		flatsGrid(),
+		dataset.Schema{Columns: []dataset.Column{
+			{Name: "area", Ranged: true, Lower: 0, Upper: 200},
+			{Name: "price"},
+		}},
+		nil,
+	)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -94,8 +105,11 @@ func ExampleTable() {
 }
 
 func ExampleBalancedAccuracy() {
-	matrix, err := golearn.ConfusionOfCodes([]string{"no", "yes"}, []int32{0, 0, 0, 1},
-		[]int32{0, 0, 0, 0})
+	matrix, err := golearn.ConfusionOfCodes(
+		[]string{"no", "yes"},
+		[]int32{0, 0, 0, 1},
+		[]int32{0, 0, 0, 0},
+	)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -120,8 +134,10 @@ func ExampleConfusion() {
 		}
 		return g
 	}
-	matrix, err := golearn.Confusion(labels("low", "low", "high", "high"),
-		labels("low", "low", "low", "low"))
+	matrix, err := golearn.Confusion(
+		labels("low", "low", "high", "high"),
+		labels("low", "low", "low", "low"),
+	)
 	if err != nil {
 		log.Fatal(err)
 	}

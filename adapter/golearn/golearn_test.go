@@ -66,9 +66,12 @@ func newCategorical(name string, values ...string) *base.CategoricalAttribute {
 
 func housesGrid() *base.DenseInstances {
 	return newGrid(
-		[]base.Attribute{base.NewFloatAttribute("rooms"),
+		[]base.Attribute{
+			base.NewFloatAttribute("rooms"),
 			newCategorical("ocean", "near bay", "inland", "island"),
-			base.NewBinaryAttribute("garden"), base.NewFloatAttribute("price")},
+			base.NewBinaryAttribute("garden"),
+			base.NewFloatAttribute("price"),
+		},
 		[]any{3.0, "inland", true, 110.0},
 		[]any{math.NaN(), "near bay", false, 235.0},
 		[]any{50.0, "island", true, 260.0},
@@ -90,10 +93,14 @@ func housesModel() *regression.Linear {
 			{Name: "rooms", Lower: 1, Upper: 10, Missing: 4},
 		},
 		Terms: []regression.Term{
-			{Column: 2, Coefficient: 20}, {Column: 1, Category: "near bay", Coefficient: 100},
-			{Column: 1, Other: true, Coefficient: 7}, {Column: 0, Coefficient: 1},
+			{Column: 2, Coefficient: 20},
+			{Column: 1, Category: "near bay", Coefficient: 100},
+			{Column: 1, Other: true, Coefficient: 7},
+			{Column: 0, Coefficient: 1},
 		},
-		Intercept: 50, Lower: 0, Upper: 1000,
+		Intercept: 50,
+		Lower:     0,
+		Upper:     1000,
 	}
 }
 
@@ -106,7 +113,11 @@ func TestPredictRegression(t *testing.T) {
 	for _, c := range []struct {
 		grid  base.FixedDataGrid
 		order []int
-	}{{g, []int{0, 1, 2, 3}}, {reversed, []int{3, 2, 1, 0}}, {swapped, []int{3, 1, 2, 0}}} {
+	}{
+		{g, []int{0, 1, 2, 3}},
+		{reversed, []int{3, 2, 1, 0}},
+		{swapped, []int{3, 1, 2, 0}},
+	} {
 		out, err := golearn.New(housesModel()).Predict(c.grid)
 		if err != nil {
 			t.Fatal(err)
@@ -127,10 +138,16 @@ func TestPredictRegression(t *testing.T) {
 				t.Errorf("true row %d: %v, want %v", i, truth[i], want)
 			}
 		}
-		if attributes, rows := out.Size(); attributes != 1 || rows != 4 ||
+		attributes, rows := out.Size()
+		if attributes != 1 ||
+			rows != 4 ||
 			out.AllClassAttributes()[0].GetName() != "price" {
-			t.Errorf("%d attributes, %d rows, classes %v", attributes, rows,
-				out.AllClassAttributes())
+			t.Errorf(
+				"%d attributes, %d rows, classes %v",
+				attributes,
+				rows,
+				out.AllClassAttributes(),
+			)
 		}
 	}
 }
@@ -144,12 +161,17 @@ func TestPredictWithoutClassOrRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := golearn.Target(out); err != nil || !slices.Equal(got, housesPredictions) {
+	got, err := golearn.Target(out)
+	if err != nil || !slices.Equal(got, housesPredictions) {
 		t.Error(got, err)
 	}
 	empty := newGrid(
-		[]base.Attribute{base.NewFloatAttribute("rooms"), newCategorical("ocean"),
-			base.NewBinaryAttribute("garden"), base.NewFloatAttribute("price")})
+		[]base.Attribute{
+			base.NewFloatAttribute("rooms"),
+			newCategorical("ocean"),
+			base.NewBinaryAttribute("garden"),
+			base.NewFloatAttribute("price"),
+		})
 	out, err = golearn.New(housesModel()).Predict(empty)
 	if err != nil {
 		t.Fatal(err)
@@ -161,8 +183,9 @@ func TestPredictWithoutClassOrRows(t *testing.T) {
 
 func TestAdapterRefusesInvalidInput(t *testing.T) {
 	price := base.NewFloatAttribute("price")
-	rooms, ocean, garden := base.NewFloatAttribute("rooms"), newCategorical("ocean"),
-		base.NewBinaryAttribute("garden")
+	rooms := base.NewFloatAttribute("rooms")
+	ocean := newCategorical("ocean")
+	garden := base.NewBinaryAttribute("garden")
 	several := housesGrid()
 	if err := several.AddClassAttribute(rooms); err != nil {
 		t.Fatal(err)
@@ -172,21 +195,45 @@ func TestAdapterRefusesInvalidInput(t *testing.T) {
 		want      error
 		attribute string
 	}{
-		"absent column": {newGrid([]base.Attribute{rooms, garden, price}),
-			golearn.ErrAttributeAbsent, "ocean"},
-		"number as category": {newGrid(
-			[]base.Attribute{rooms, base.NewFloatAttribute("ocean"), garden, price}),
-			golearn.ErrAttributeType, "ocean"},
-		"category as number": {newGrid([]base.Attribute{newCategorical("rooms"), ocean, garden, price}),
-			golearn.ErrAttributeType, "rooms"},
-		"name twice": {newGrid(
-			[]base.Attribute{rooms, ocean, garden, base.NewBinaryAttribute("rooms"), price}),
-			golearn.ErrAttributeTwice, "rooms"},
-		"other class": {newGrid(
-			[]base.Attribute{rooms, ocean, garden, base.NewFloatAttribute("rent")}),
-			golearn.ErrClassMismatch, ""},
-		"class type": {newGrid([]base.Attribute{rooms, ocean, garden, newCategorical("price")}),
-			golearn.ErrClassMismatch, ""},
+		"absent column": {
+			newGrid([]base.Attribute{rooms, garden, price}),
+			golearn.ErrAttributeAbsent,
+			"ocean",
+		},
+		"number as category": {
+			newGrid(
+				[]base.Attribute{rooms, base.NewFloatAttribute("ocean"), garden, price}),
+			golearn.ErrAttributeType,
+			"ocean",
+		},
+		"category as number": {
+			newGrid([]base.Attribute{newCategorical("rooms"), ocean, garden, price}),
+			golearn.ErrAttributeType,
+			"rooms",
+		},
+		"name twice": {
+			newGrid(
+				[]base.Attribute{
+					rooms,
+					ocean,
+					garden,
+					base.NewBinaryAttribute("rooms"),
+					price,
+				}),
+			golearn.ErrAttributeTwice,
+			"rooms",
+		},
+		"other class": {
+			newGrid(
+				[]base.Attribute{rooms, ocean, garden, base.NewFloatAttribute("rent")}),
+			golearn.ErrClassMismatch,
+			"",
+		},
+		"class type": {
+			newGrid([]base.Attribute{rooms, ocean, garden, newCategorical("price")}),
+			golearn.ErrClassMismatch,
+			"",
+		},
 		"several classes": {several, golearn.ErrClass, ""},
 	} {
 		_, err := golearn.New(housesModel()).Predict(c.grid)
@@ -203,13 +250,16 @@ func TestAdapterRefusesInvalidInput(t *testing.T) {
 	if _, err := none.Predict(housesGrid()); !errors.Is(err, golearn.ErrNoModel) {
 		t.Errorf("Predict without a model: %v", err)
 	}
-	if err := none.Save(filepath.Join(t.TempDir(), "m")); !errors.Is(err, golearn.ErrNoModel) {
+	err := none.Save(filepath.Join(t.TempDir(), "m"))
+	if !errors.Is(err, golearn.ErrNoModel) {
 		t.Errorf("Save without a model: %v", err)
 	}
-	if err := golearn.New(housesModel()).Fit(housesGrid()); !errors.Is(err, golearn.ErrNoFit) {
+	err = golearn.New(housesModel()).Fit(housesGrid())
+	if !errors.Is(err, golearn.ErrNoFit) {
 		t.Errorf("Fit: %v", err)
 	}
-	if _, err := golearn.Design(housesGrid()); !errors.Is(err, golearn.ErrAttributeType) {
+	_, err = golearn.Design(housesGrid())
+	if !errors.Is(err, golearn.ErrAttributeType) {
 		t.Errorf("a design with categories: %v", err)
 	}
 }
@@ -230,8 +280,11 @@ func TestFit(t *testing.T) {
 	g := newGrid(
 		[]base.Attribute{base.NewFloatAttribute("x"), base.NewBinaryAttribute("z"),
 			base.NewFloatAttribute("y")},
-		[]any{1.0, true, 13.0}, []any{2.0, false, 5.0}, []any{3.0, false, 7.0},
-		[]any{4.0, true, 19.0})
+		[]any{1.0, true, 13.0},
+		[]any{2.0, false, 5.0},
+		[]any{3.0, false, 7.0},
+		[]any{4.0, true, 19.0},
+	)
 	if err := c.Fit(g); err != nil {
 		t.Fatal(err)
 	}
@@ -249,16 +302,21 @@ func TestFit(t *testing.T) {
 	if err := c.Fit(g); !errors.Is(err, failure) || c.Model() != model {
 		t.Errorf("after a failure: %v, %v", err, c.Model())
 	}
-	if err := golearn.NewTrainable(func(base.FixedDataGrid) (regression.Model, error) {
+	err = golearn.NewTrainable(func(base.FixedDataGrid) (regression.Model, error) {
 		return nil, nil
-	}).Fit(g); !errors.Is(err, golearn.ErrNoModel) {
+	}).Fit(g)
+	if !errors.Is(err, golearn.ErrNoModel) {
 		t.Errorf("a fit of nothing: %v", err)
 	}
 }
 
 func TestTableUsesDeclaredCategories(t *testing.T) {
 	schema := dataset.Schema{Columns: []dataset.Column{
-		{Name: "ocean", Kind: dataset.Category, Categories: []string{"inland", "near bay"}},
+		{
+			Name:       "ocean",
+			Kind:       dataset.Category,
+			Categories: []string{"inland", "near bay"},
+		},
 		{Name: "garden", Kind: dataset.Category, Categories: []string{"1", "0"}},
 		{Name: "price"},
 		{Name: "rooms", HasMissing: true, Missing: 4},
@@ -279,11 +337,13 @@ func TestTableUsesDeclaredCategories(t *testing.T) {
 	if got := table.Float(3); !slices.Equal(got, []float64{3, 4, 50, 2}) {
 		t.Errorf("rooms: %v", got)
 	}
-	if table, err = golearn.Table(housesGrid(), dataset.Schema{}, nil); err != nil || table.Len() != 4 {
+	table, err = golearn.Table(housesGrid(), dataset.Schema{}, nil)
+	if err != nil || table.Len() != 4 {
 		t.Errorf("no columns: %v", err)
 	}
 	schema.Columns[2].Name = "rent"
-	if _, err := golearn.Table(housesGrid(), schema, nil); !errors.Is(err, golearn.ErrAttributeAbsent) {
+	_, err = golearn.Table(housesGrid(), schema, nil)
+	if !errors.Is(err, golearn.ErrAttributeAbsent) {
 		t.Errorf("absent column: %v", err)
 	}
 }
@@ -348,7 +408,8 @@ func samePredictions(t *testing.T, c *golearn.Classifier) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := golearn.Target(out); err != nil || !slices.Equal(got, housesPredictions) {
+	got, err := golearn.Target(out)
+	if err != nil || !slices.Equal(got, housesPredictions) {
 		t.Error(got, err)
 	}
 }
@@ -382,8 +443,8 @@ func TestEnsembleParts(t *testing.T) {
 	}
 	defer r.Close()
 	loaded := golearn.New(nil)
-	if err := loaded.LoadWithPrefix(r, "other"); !errors.Is(err, golearn.ErrSavedModel) ||
-		loaded.Model() != nil {
+	err = loaded.LoadWithPrefix(r, "other")
+	if !errors.Is(err, golearn.ErrSavedModel) || loaded.Model() != nil {
 		t.Errorf("another classifier's part: %v", err)
 	}
 	if err := loaded.LoadWithPrefix(r, "mine"); err != nil {
@@ -429,10 +490,16 @@ func (threshold) Predict(_ []float64, rows regression.Rows) ([]float64, error) {
 
 func TestClassifierPredictsClasses(t *testing.T) {
 	g := newGrid(
-		[]base.Attribute{base.NewFloatAttribute("x"),
-			newCategorical("size", "large", "small", "huge")},
-		[]any{0.5, "small"}, []any{0.1, "small"}, []any{2.5, "large"}, []any{0.2, "large"},
-		[]any{-1.0, "huge"})
+		[]base.Attribute{
+			base.NewFloatAttribute("x"),
+			newCategorical("size", "large", "small", "huge"),
+		},
+		[]any{0.5, "small"},
+		[]any{0.1, "small"},
+		[]any{2.5, "large"},
+		[]any{0.2, "large"},
+		[]any{-1.0, "huge"},
+	)
 	model := threshold{[]string{"small", "medium", "large"}}
 	pred, err := golearn.New(model).Predict(g)
 	if err != nil {
@@ -455,15 +522,17 @@ func TestClassifierPredictsClasses(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	macro := golearn.Macro(scores)
-	if macro.Support != 5 || math.Abs(macro.Precision-0.5) > 1e-12 ||
-		math.Abs(macro.Recall-0.5) > 1e-12 || math.Abs(macro.F1-4./9) > 1e-12 {
+	if macro.Support != 5 ||
+		math.Abs(macro.Precision-0.5) > 1e-12 ||
+		math.Abs(macro.Recall-0.5) > 1e-12 ||
+		math.Abs(macro.F1-4./9) > 1e-12 {
 		t.Errorf("%+v", macro)
 	}
 	if accuracy := evaluation.GetAccuracy(matrix); accuracy != 0.6 {
 		t.Errorf("accuracy %v", accuracy)
 	}
-	if _, err := golearn.New(threshold{[]string{"small"}}).Predict(g); !errors.Is(err,
-		golearn.ErrPrediction) {
+	_, err = golearn.New(threshold{[]string{"small"}}).Predict(g)
+	if !errors.Is(err, golearn.ErrPrediction) {
 		t.Errorf("a class outside the list: %v", err)
 	}
 }
@@ -482,8 +551,8 @@ func TestConfusionCorners(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	empty := newGrid([]base.Attribute{class})
-	if matrix, err = golearn.Confusion(empty, empty); err != nil ||
-		len(golearn.Scores(matrix)) != 0 {
+	matrix, err = golearn.Confusion(empty, empty)
+	if err != nil || len(golearn.Scores(matrix)) != 0 {
 		t.Errorf("no rows: %v %v", matrix, err)
 	}
 	if m := golearn.Macro(nil); !math.IsNaN(m.Precision) || m.Support != 0 {
@@ -495,22 +564,32 @@ func TestConfusionCorners(t *testing.T) {
 	if _, err := golearn.Confusion(housesGrid(), housesGrid()); !errors.Is(err, golearn.ErrAttributeType) {
 		t.Errorf("a float class: %v", err)
 	}
-	binary := newGrid([]base.Attribute{base.NewBinaryAttribute("c")}, []any{true}, []any{false})
-	if matrix, err = golearn.Confusion(binary, binary); err != nil ||
-		fmt.Sprint(matrix) != "map[0:map[0:1] 1:map[1:1]]" {
+	binary := newGrid(
+		[]base.Attribute{base.NewBinaryAttribute("c")},
+		[]any{true},
+		[]any{false},
+	)
+	matrix, err = golearn.Confusion(binary, binary)
+	if err != nil || fmt.Sprint(matrix) != "map[0:map[0:1] 1:map[1:1]]" {
 		t.Errorf("binary classes: %v %v", matrix, err)
 	}
 }
 
 // TestConfusionOfCodes checks that codes are counted under their names, and invalid codes as outside the list.
 func TestConfusionOfCodes(t *testing.T) {
-	matrix, err := golearn.ConfusionOfCodes([]string{"a", "b"}, []int32{0, 0, 1, 7, -1},
-		[]int32{0, 1, 1, 1, 0})
+	matrix, err := golearn.ConfusionOfCodes(
+		[]string{"a", "b"},
+		[]int32{0, 0, 1, 7, -1},
+		[]int32{0, 1, 1, 1, 0},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if matrix["a"]["a"] != 1 || matrix["a"]["b"] != 1 || matrix["b"]["b"] != 1 ||
-		matrix[golearn.OutsideClass]["b"] != 1 || matrix[golearn.OutsideClass]["a"] != 1 {
+	if matrix["a"]["a"] != 1 ||
+		matrix["a"]["b"] != 1 ||
+		matrix["b"]["b"] != 1 ||
+		matrix[golearn.OutsideClass]["b"] != 1 ||
+		matrix[golearn.OutsideClass]["a"] != 1 {
 		t.Errorf("%v", matrix)
 	}
 	if got := golearn.Accuracy(matrix); got != .4 {
@@ -522,8 +601,8 @@ func TestConfusionOfCodes(t *testing.T) {
 	if got := golearn.BalancedAccuracy(nil); !math.IsNaN(got) {
 		t.Errorf("balanced accuracy of nothing %v", got)
 	}
-	if _, err := golearn.ConfusionOfCodes(nil, []int32{0}, nil); !errors.Is(err,
-		golearn.ErrRowCount) {
+	_, err = golearn.ConfusionOfCodes(nil, []int32{0}, nil)
+	if !errors.Is(err, golearn.ErrRowCount) {
 		t.Errorf("unequal lengths: %v", err)
 	}
 }
@@ -531,27 +610,42 @@ func TestConfusionOfCodes(t *testing.T) {
 // TestGridToRun checks that a grid of golearn becomes a table of the Go API, that a private run trains on it,
 // and that the model predicts the grid through golearn's interface.
 func TestGridToRun(t *testing.T) {
-	area, price := base.NewFloatAttribute("area"), base.NewFloatAttribute("price")
+	area := base.NewFloatAttribute("area")
+	price := base.NewFloatAttribute("price")
 	home := newCategorical("home", "flat", "house")
 	var rows [][]any
 	for i := range 3000 {
-		kind, extra := "flat", 0.0
+		kind := "flat"
+		extra := 0.0
 		if i%3 == 0 {
-			kind, extra = "house", 50
+			kind = "house"
+			extra = 50
 		}
 		rows = append(rows, []any{float64(i % 100), kind, 2*float64(i%100) + extra})
 	}
 	g := newGrid([]base.Attribute{area, home, price}, rows...)
-	records, err := golearn.Table(g, dataset.Schema{Columns: []dataset.Column{
-		{Name: "area", Ranged: true, Lower: 0, Upper: 100},
-		{Name: "home", Kind: dataset.Category, Categories: []string{"flat", "house"}},
-		{Name: "price", Ranged: true, Lower: 0, Upper: 250},
-	}}, nil)
+	records, err := golearn.Table(
+		g,
+		dataset.Schema{Columns: []dataset.Column{
+			{Name: "area", Ranged: true, Lower: 0, Upper: 100},
+			{
+				Name:       "home",
+				Kind:       dataset.Category,
+				Categories: []string{"flat", "house"},
+			},
+			{Name: "price", Ranged: true, Lower: 0, Upper: 250},
+		}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	table := dptrain.Hold(records)
-	plan, err := dptrain.Run{Target: "price", Epsilon: 20, Model: adassp.JointGram{}}.Plan(table)
+	plan, err := dptrain.Run{
+		Target:  "price",
+		Epsilon: 20,
+		Model:   adassp.JointGram{},
+	}.Plan(table)
 	if err != nil {
 		t.Fatal(err)
 	}

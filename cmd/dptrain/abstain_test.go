@@ -25,7 +25,8 @@ func TestAbstainedRunWritesReportOnly(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	got := dptrain(t, "fit", "recipe.yaml", "--force")
-	if got.code != exitAbstained || !strings.Contains(got.stderr, "tukey abstained, so there is no model") ||
+	if got.code != exitAbstained ||
+		!strings.Contains(got.stderr, "tukey abstained, so there is no model") ||
 		!strings.Contains(got.stdout, "no model of y: tukey abstained\n") {
 		t.Errorf("%+v", got)
 	}
@@ -37,7 +38,9 @@ func TestAbstainedRunWritesReportOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Model.Kind != "" || r.Metrics.R2 != nil || r.Guarantee.Spent <= 0 ||
+	if r.Model.Kind != "" ||
+		r.Metrics.R2 != nil ||
+		r.Guarantee.Spent <= 0 ||
 		r.Guarantee.Mu != nil {
 		t.Errorf("%+v", r)
 	}
@@ -49,18 +52,26 @@ func TestAbstainedRunWritesReportOnly(t *testing.T) {
 			t.Errorf("%s: %+v", args, got)
 		}
 	}
-	if quiet := dptrain(t, "fit", "recipe.yaml", "--force",
-		"--quiet"); quiet.code != exitAbstained || quiet.stdout != "" {
+	quiet := dptrain(t, "fit", "recipe.yaml",
+		"--force",
+		"--quiet",
+	)
+	if quiet.code != exitAbstained || quiet.stdout != "" {
 		t.Errorf("%+v", quiet)
 	}
-	writeFile(t, "recipe.yaml", strings.Replace(tukeyRecipe, "tukey", "tukey, fallback: joint-gram", 1))
+	writeFile(
+		t,
+		"recipe.yaml",
+		strings.Replace(tukeyRecipe, "tukey", "tukey, fallback: joint-gram", 1),
+	)
 	got = dptrain(t, "fit", "recipe.yaml", "--force")
-	if got.code != exitOK || !strings.Contains(got.stdout, " · joint-gram\n") ||
+	if got.code != exitOK ||
+		!strings.Contains(got.stdout, " · joint-gram\n") ||
 		!strings.Contains(got.stdout, "\nwarning[fallback]: ") {
 		t.Errorf("with a fallback: %+v", got)
 	}
-	if plan := dptrain(t, "plan", "recipe.yaml"); plan.code != exitOK ||
-		!strings.Contains(plan.stdout, "Needs      about ") {
+	plan := dptrain(t, "plan", "recipe.yaml")
+	if plan.code != exitOK || !strings.Contains(plan.stdout, "Needs      about ") {
 		t.Errorf("%+v", plan)
 	}
 }

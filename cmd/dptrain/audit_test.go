@@ -29,7 +29,10 @@ func TestAudit(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.stdout), &x); err != nil || got.code != exitOK {
 		t.Fatalf("%v: %+v", err, got)
 	}
-	if x.Format != auditFormat || len(x.Steps) == 0 || x.Violations == nil || x.Run.Runs != 100 ||
+	if x.Format != auditFormat ||
+		len(x.Steps) == 0 ||
+		x.Violations == nil ||
+		x.Run.Runs != 100 ||
 		x.Run.Epsilon != 1 {
 		t.Errorf("%+v", x)
 	}
@@ -45,9 +48,11 @@ func TestAuditMistakes(t *testing.T) {
 		args string
 		want result
 	}{
-		{"audit",
+		{
+			"audit",
 			result{exitUsage, "",
-				"dptrain: dptrain audit takes one recipe; see `dptrain audit --help`\n"}},
+				"dptrain: dptrain audit takes one recipe; see `dptrain audit --help`\n"},
+		},
 		{"audit recipe.yaml --runs 5", result{exitUsage, "", outOfRange}},
 		{"audit recipe.yaml --runs 0", result{exitUsage, "", outOfRange}},
 		{"audit recipe.yaml --draws 0", result{exitUsage, "", outOfRange}},
@@ -55,19 +60,27 @@ func TestAuditMistakes(t *testing.T) {
 		{"audit recipe.yaml --draws -1", result{exitUsage, "", outOfRange}},
 		{"audit recipe.yaml --confidence 1", result{exitUsage, "", outOfRange}},
 		{"audit recipe.yaml --own-table --records 0", result{exitUsage, "", outOfRange}},
-		{"audit recipe.yaml --own-table --records 1001", result{exitUsage, "", outOfRange}},
+		{
+			"audit recipe.yaml --own-table --records 1001",
+			result{exitUsage, "", outOfRange},
+		},
 		{"audit recipe.yaml --own-table --runs 5", result{exitUsage, "", outOfRange}},
-		{"audit recipe.yaml --own-table --json",
+		{
+			"audit recipe.yaml --own-table --json",
 			result{exitUsage, "",
-				"dptrain: --json and --draws cannot be combined with --own-table: the verdict goes to a file for the data owner, and steps are measured without the table\n"}},
-		{"audit recipe.yaml --force",
-			result{exitUsage, "", "dptrain: --records, --out and --force need --own-table\n"}},
+				"dptrain: --json and --draws cannot be combined with --own-table: the verdict goes to a file for the data owner, and steps are measured without the table\n"},
+		},
+		{
+			"audit recipe.yaml --force",
+			result{exitUsage, "", "dptrain: --records, --out and --force need --own-table\n"},
+		},
 	} {
 		if got := dptrain(t, strings.Fields(tt.args)...); got != tt.want {
 			t.Errorf("%s:\n got %+v\nwant %+v", tt.args, got, tt.want)
 		}
 	}
-	if got := dptrain(t, "audit", "absent.yaml"); got.code == exitOK || got.stdout != "" {
+	got := dptrain(t, "audit", "absent.yaml")
+	if got.code == exitOK || got.stdout != "" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -80,8 +93,14 @@ func TestAuditInterrupted(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	var out strings.Builder
-	if code := run(ctx, []string{"audit", "recipe.yaml"}, strings.NewReader(""), &out,
-		io.Discard); code != exitInterrupted || out.Len() > 0 {
+	code := run(
+		ctx,
+		[]string{"audit", "recipe.yaml"},
+		strings.NewReader(""),
+		&out,
+		io.Discard,
+	)
+	if code != exitInterrupted || out.Len() > 0 {
 		t.Errorf("code %d, %q", code, out.String())
 	}
 }
@@ -91,14 +110,19 @@ func TestAuditInterrupted(t *testing.T) {
 func TestRehearsalInterrupted(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "line.csv", "a,b,y\n")
-	writeFile(t, "recipe.yaml", strings.Replace(goodRecipe, "epsilon: 1", "epsilon: 0.001", 1))
+	writeFile(
+		t,
+		"recipe.yaml",
+		strings.Replace(goodRecipe, "epsilon: 1", "epsilon: 0.001", 1),
+	)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, args := range []string{"plan recipe.yaml", "fit recipe.yaml", "audit recipe.yaml",
 		"audit recipe.yaml --own-table"} {
 		var stdout, stderr strings.Builder
 		code := run(ctx, strings.Fields(args), strings.NewReader(""), &stdout, &stderr)
-		if code != exitInterrupted || stdout.Len() > 0 ||
+		if code != exitInterrupted ||
+			stdout.Len() > 0 ||
 			stderr.String() != "dptrain: interrupted\n" {
 			t.Errorf("%s: code %d, %q, %q", args, code, stdout.String(), stderr.String())
 		}
@@ -111,11 +135,16 @@ func TestAuditViolation(t *testing.T) {
 	var out strings.Builder
 	a := newApp(strings.NewReader(""), &out, io.Discard)
 	v := audit.Verdict{
-		Leaves:     []audit.Leaf{{Path: "fit/x", Epsilon: 1, Measure: audit.Measure{Epsilon: 2}}},
+		Leaves: []audit.Leaf{{
+			Path:    "fit/x",
+			Epsilon: 1,
+			Measure: audit.Measure{Epsilon: 2},
+		}},
 		Confidence: .99,
 	}
 	err := a.showVerdict(&audited{Violations: v.Violations(), Confidence: .99}, v, false)
-	if exitCode(err) != exitInternal || !strings.Contains(err.Error(), "fit/x") ||
+	if exitCode(err) != exitInternal ||
+		!strings.Contains(err.Error(), "fit/x") ||
 		!strings.Contains(out.String(), "the measured privacy loss exceeds the claim") {
 		t.Errorf("%v: %s", err, out.String())
 	}

@@ -38,11 +38,14 @@ model: {method: svm}
 		) (audit.Verdict, error) {
 			return audit.OwnTableFaulty(ctx, p, t, o, f)
 		}
-		code := a.run(t.Context(),
+		code := a.run(
+			t.Context(),
 			strings.Fields(
-				"audit recipe.yaml --own-table --force --runs 600 --records 1 --confidence 0.999999"))
+				"audit recipe.yaml --own-table --force --runs 600 --records 1 --confidence 0.999999"),
+		)
 		got[i] = result{code, stdout.String(), stderr.String()}
-		if x := ownVerdict(t, "out"); (len(x.Violations) > 0) != (f != 0) ||
+		x := ownVerdict(t, "out")
+		if (len(x.Violations) > 0) != (f != 0) ||
 			(x.Run.MeasuredEpsilon > 1) != (f != 0) {
 			t.Errorf("fault %v: %+v", f, x)
 		}

@@ -26,8 +26,11 @@ var ownArgs = strings.Fields(
 func ownVerdict(t *testing.T, out string) ownAudit {
 	t.Helper()
 	var x ownAudit
-	if err := json.Unmarshal([]byte(readFile(t, filepath.Join(out, "curator", "audit.json"))),
-		&x); err != nil {
+	err := json.Unmarshal(
+		[]byte(readFile(t, filepath.Join(out, "curator", "audit.json"))),
+		&x,
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return x
@@ -79,14 +82,21 @@ func TestOwnAudit(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 		x := ownVerdict(t, "out")
-		if x.Format != ownAuditFormat || len(x.Pairs) != c.pairs || len(x.Violations) > 0 ||
-			x.Run.Epsilon != 1 || !strings.Contains(x.Notice, "Do not publish") ||
+		if x.Format != ownAuditFormat ||
+			len(x.Pairs) != c.pairs ||
+			len(x.Violations) > 0 ||
+			x.Run.Epsilon != 1 ||
+			!strings.Contains(x.Notice, "Do not publish") ||
 			!strings.Contains(x.Verdict, "this is no proof") {
 			t.Errorf("%s: %+v", name, x)
 		}
-		if diff := cmp.Diff(
-			map[string]string{"out/curator": "drwx------", "out/curator/audit.json": "-rw-------"},
-			modesBelow(t, "out")); diff != "" {
+		diff := cmp.Diff(
+			map[string]string{
+				"out/curator":            "drwx------",
+				"out/curator/audit.json": "-rw-------",
+			},
+			modesBelow(t, "out"))
+		if diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 		onlyFiles(t, "line.csv", "out", "recipe.yaml")
@@ -146,12 +156,14 @@ func TestOwnAuditIsWrittenNextToARun(t *testing.T) {
 		t.Error("the results of the run changed")
 	}
 	before := readFile(t, "out/curator/audit.json")
-	if got := dptrain(t, ownArgs...); got.code != exitUsage ||
+	got := dptrain(t, ownArgs...)
+	if got.code != exitUsage ||
 		!strings.Contains(got.stderr, "out/curator/audit.json: already exists") ||
 		readFile(t, "out/curator/audit.json") != before {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, append(slices.Clone(ownArgs), "--out", "other")...); got.code != exitOK ||
+	got = dptrain(t, append(slices.Clone(ownArgs), "--out", "other")...)
+	if got.code != exitOK ||
 		!strings.Contains(got.stdout, "other/curator/audit.json") {
 		t.Errorf("%+v", got)
 	}
@@ -167,7 +179,8 @@ func TestOwnAuditUnits(t *testing.T) {
 	if got.code != exitOK || got.stderr != "" {
 		t.Fatalf("%+v", got)
 	}
-	if x := ownVerdict(t, "out"); len(x.Pairs) != 5 ||
+	x := ownVerdict(t, "out")
+	if len(x.Pairs) != 5 ||
 		!strings.HasPrefix(x.Pairs[0], "the unit of record ") {
 		t.Errorf("%+v", x)
 	}
@@ -233,28 +246,43 @@ func TestOwnAuditLedger(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	after := spent()
-	if want := strings.Replace(before, "0 (0 with exact notes for the data owner)",
+	want := strings.Replace(
+		before,
+		"0 (0 with exact notes for the data owner)",
 		"0 (0 with exact notes for the data owner); 1 audit of the table for\n           the data owner",
-		1); steadyHead(after) != steadyHead(want) {
+		1,
+	)
+	if steadyHead(after) != steadyHead(want) {
 		t.Errorf("%s\n%s", after, want)
 	}
-	if got := dptrain(t, "ledger", "verify", "my.ledger"); got.code != exitOK ||
+	got := dptrain(t, "ledger", "verify", "my.ledger")
+	if got.code != exitOK ||
 		!strings.Contains(got.stdout, "3 entries, 0 runs") {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "ledger", "show", "my.ledger", "--json"); !strings.Contains(got.stdout,
+	got = dptrain(t, "ledger", "show", "my.ledger", "--json")
+	if !strings.Contains(got.stdout,
 		`"what": "audit"`) || !strings.Contains(got.stdout, `"method": "boosted-kernel"`) {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "bench", "--public", "--data", "line.csv", "--target", "y", "--method",
-		"joint-gram", "--trials", "1", "--ledger", "my.ledger"); got.code != exitLedger {
+	got = dptrain(t, "bench",
+		"--public",
+		"--data", "line.csv",
+		"--target", "y",
+		"--method", "joint-gram",
+		"--trials", "1",
+		"--ledger", "my.ledger",
+	)
+	if got.code != exitLedger {
 		t.Errorf("%+v", got)
 	}
 	writeFile(t, "recipe.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: gardens}\n")
 	writeFile(t, "line.csv", "a,b,y\n")
-	if got := dptrain(t,
-		append(slices.Clone(ownArgs), "--out", "second")...); got.code != exitLedger ||
-		got.stdout != "" {
+	got = dptrain(
+		t,
+		append(slices.Clone(ownArgs), "--out", "second")...,
+	)
+	if got.code != exitLedger || got.stdout != "" {
 		t.Errorf("%+v", got)
 	}
 	onlyFiles(t, "line.csv", "my.ledger", "out", "recipe.yaml")

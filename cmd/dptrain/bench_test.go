@@ -51,10 +51,20 @@ func keysOf(t *testing.T, line string) string {
 
 func TestBenchJSON(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	code := run(context.Background(),
-		[]string{"bench", "--public", "--data", benchFile(t), "--method",
-			"joint-gram,nonprivate-ols", "--trials", "2", "--json"},
-		strings.NewReader(""), &stdout, &stderr)
+	code := run(
+		context.Background(),
+		[]string{
+			"bench",
+			"--public",
+			"--data", benchFile(t),
+			"--method", "joint-gram,nonprivate-ols",
+			"--trials", "2",
+			"--json",
+		},
+		strings.NewReader(""),
+		&stdout,
+		&stderr,
+	)
 	lines := strings.Split(strings.TrimSpace(stdout.String()), "\n")
 	if code != 0 || stderr.Len() > 0 || len(lines) != 6 {
 		t.Fatalf("exit %d, %s\n%s", code, stderr.String(), stdout.String())
@@ -73,28 +83,42 @@ func TestBenchJSON(t *testing.T) {
 		Epsilon      *float64
 		Value        float64
 	}
-	if err := json.Unmarshal([]byte(lines[1]), &row); err != nil || row.Data != "line" ||
-		row.Method != "nonprivate-ols" || row.Epsilon != nil || row.Value < .99 {
+	err := json.Unmarshal([]byte(lines[1]), &row)
+	if err != nil ||
+		row.Data != "line" ||
+		row.Method != "nonprivate-ols" ||
+		row.Epsilon != nil ||
+		row.Value < .99 {
 		t.Errorf("%v: %s", err, lines[1])
 	}
 }
 
 func TestBenchTable(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	code := run(context.Background(),
-		[]string{"bench", "--public", "--data", benchFile(t), "--method", "nonprivate-ols",
-			"--target", "x"},
-		strings.NewReader(""), &stdout, &stderr)
+	code := run(
+		context.Background(),
+		[]string{
+			"bench",
+			"--public",
+			"--data", benchFile(t),
+			"--method", "nonprivate-ols",
+			"--target", "x",
+		},
+		strings.NewReader(""),
+		&stdout,
+		&stderr,
+	)
 	lines := strings.Split(strings.TrimSpace(stdout.String()), "\n")
 	if code != 0 || len(lines) != 2 {
 		t.Fatalf("exit %d, %s\n%s", code, stderr.String(), stdout.String())
 	}
-	if head := strings.Join(strings.Fields(lines[0]),
-		" "); head != "data n d method median q25 q75 seconds no value" {
+	head := strings.Join(strings.Fields(lines[0]), " ")
+	if head != "data n d method median q25 q75 seconds no value" {
 		t.Errorf("head %q", head)
 	}
-	if f := strings.Fields(
-		lines[1]); strings.Join(f[:5], " ") != "line 300 1 nonprivate-ols 1.000" || f[8] != "0" {
+	f := strings.Fields(
+		lines[1])
+	if strings.Join(f[:5], " ") != "line 300 1 nonprivate-ols 1.000" || f[8] != "0" {
 		t.Errorf("line %q", lines[1])
 	}
 }
@@ -108,8 +132,8 @@ func TestBenchClasses(t *testing.T) {
 	if got.code != 0 || got.stderr != "" || len(lines) != 2 {
 		t.Fatalf("%+v", got)
 	}
-	if head := strings.Join(strings.Fields(lines[0]),
-		" "); head != "data n d method median q25 q75 balanced seconds no value" {
+	head := strings.Join(strings.Fields(lines[0]), " ")
+	if head != "data n d method median q25 q75 balanced seconds no value" {
 		t.Errorf("head %q", head)
 	}
 	got = dptrain(t, append(args, "--json")...)
@@ -117,13 +141,13 @@ func TestBenchClasses(t *testing.T) {
 	if got.code != 0 || len(lines) != 3 {
 		t.Fatalf("%+v", got)
 	}
-	if keys := keysOf(t,
-		lines[0]); keys !=
+	keys := keysOf(t, lines[0])
+	if keys !=
 		"data method epsilon delta trial metric value balanced_accuracy seconds" {
 		t.Errorf("trial: %s", keys)
 	}
-	if keys := keysOf(t,
-		lines[2]); keys !=
+	keys = keysOf(t, lines[2])
+	if keys !=
 		"data method epsilon delta metric median q25 q75 balanced_accuracy trials" {
 		t.Errorf("summary: %s", keys)
 	}
@@ -132,14 +156,20 @@ func TestBenchClasses(t *testing.T) {
 		Balanced      json.RawMessage `json:"balanced_accuracy"`
 	}
 	var balanced float64
-	if err := errors.Join(json.Unmarshal([]byte(lines[0]), &first),
-		json.Unmarshal(first.Balanced, &balanced)); err != nil || balanced < .6 ||
-		balanced >= first.Value {
+	err := errors.Join(
+		json.Unmarshal([]byte(lines[0]), &first),
+		json.Unmarshal(first.Balanced, &balanced),
+	)
+	if err != nil || balanced < .6 || balanced >= first.Value {
 		t.Errorf("%v: %s", err, lines[0])
 	}
 	var quartiles struct{ Median, Q25, Q75 float64 }
-	if err := errors.Join(json.Unmarshal([]byte(lines[2]), &summary),
-		json.Unmarshal(summary.Balanced, &quartiles)); err != nil || quartiles.Median < .6 ||
+	err = errors.Join(
+		json.Unmarshal([]byte(lines[2]), &summary),
+		json.Unmarshal(summary.Balanced, &quartiles),
+	)
+	if err != nil ||
+		quartiles.Median < .6 ||
 		quartiles.Median >= summary.Median {
 		t.Errorf("%v: %s", err, lines[2])
 	}
@@ -160,7 +190,9 @@ func TestBenchSuite(t *testing.T) {
 		"bench|--out|results": program + " --out results\n",
 	} {
 		got := dptrain(t, strings.Split(args, "|")...)
-		if got.code != exitUsage || got.stdout != "" || !strings.HasSuffix(got.stderr, want) {
+		if got.code != exitUsage ||
+			got.stdout != "" ||
+			!strings.HasSuffix(got.stderr, want) {
 			t.Errorf("%s: %+v", args, got)
 		}
 	}
@@ -169,7 +201,8 @@ func TestBenchSuite(t *testing.T) {
 func TestBenchMistakes(t *testing.T) {
 	path := benchFile(t)
 	broken := filepath.Join(t.TempDir(), "broken.yaml")
-	if err := os.WriteFile(broken, []byte("privacy: {epsilon: -1}\n"), 0o600); err != nil {
+	err := os.WriteFile(broken, []byte("privacy: {epsilon: -1}\n"), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
@@ -177,41 +210,104 @@ func TestBenchMistakes(t *testing.T) {
 		code int
 		says []string
 	}{
-		"not public": {[]string{"--data", path}, 2,
-			[]string{"--public", "not private", "dptrain fit"}},
-		"method": {[]string{"--public", "--data", path, "--method", "magic"}, 2,
-			[]string{`"magic"`, "joint-gram", "nonprivate-lasso"}},
-		"selection": {[]string{"--public", "--data", path, "--method", "magic+auto"}, 2,
-			[]string{`"magic"`, "none"}},
-		"needs class": {[]string{"--public", "--data", path, "--method", "nonprivate-svm"}, 2,
-			[]string{"nonprivate-svm needs classes", "--task classification"}},
-		"empty method": {[]string{"--public", "--data", path, "--method", ""}, 2,
-			[]string{"joint-gram"}},
+		"not public": {
+			[]string{"--data", path},
+			2,
+			[]string{"--public", "not private", "dptrain fit"},
+		},
+		"method": {
+			[]string{"--public", "--data", path, "--method", "magic"},
+			2,
+			[]string{`"magic"`, "joint-gram", "nonprivate-lasso"},
+		},
+		"selection": {
+			[]string{"--public", "--data", path, "--method", "magic+auto"},
+			2,
+			[]string{`"magic"`, "none"},
+		},
+		"needs class": {
+			[]string{"--public", "--data", path, "--method", "nonprivate-svm"},
+			2,
+			[]string{"nonprivate-svm needs classes", "--task classification"},
+		},
+		"empty method": {
+			[]string{"--public", "--data", path, "--method", ""},
+			2,
+			[]string{"joint-gram"},
+		},
 		"no data": {[]string{"--public"}, 2, []string{"--data"}},
-		"rows":    {[]string{"--public", "--data", path, "--rows", "0"}, 2, []string{"--rows"}},
-		"trials": {[]string{"--public", "--data", path, "--trials", "0"}, 2,
-			[]string{"--trials"}},
-		"epsilon": {[]string{"--public", "--data", path, "--epsilon", "0"}, 2,
-			[]string{"--epsilon"}},
-		"delta": {[]string{"--public", "--data", path, "--delta", "1"}, 2, []string{"--delta"}},
-		"relation": {[]string{"--public", "--data", path, "--relation", "friends"}, 2,
-			[]string{"--relation"}},
-		"columns": {[]string{"--public", "--data", path, "--relation",
-			"substitute-private-columns"}, 2, []string{"--relation"}},
-		"recipe": {[]string{"--public", "--data", path, broken}, 3,
-			[]string{"broken.yaml", "epsilon"}},
-		"target": {[]string{"--public", "--data", path, "--target", "z"}, 4, []string{"target"}},
-		"absent": {[]string{"--public", "--data", "no-such.csv"}, 4, []string{"no-such.csv"}},
-		"pure": {[]string{"--public", "--data", path, "--method", "adassp", "--delta", "0"}, 3,
-			[]string{"delta", "adassp"}},
+		"rows": {
+			[]string{"--public", "--data", path, "--rows", "0"},
+			2,
+			[]string{"--rows"},
+		},
+		"trials": {
+			[]string{"--public", "--data", path, "--trials", "0"},
+			2,
+			[]string{"--trials"},
+		},
+		"epsilon": {
+			[]string{"--public", "--data", path, "--epsilon", "0"},
+			2,
+			[]string{"--epsilon"},
+		},
+		"delta": {
+			[]string{"--public", "--data", path, "--delta", "1"},
+			2,
+			[]string{"--delta"},
+		},
+		"relation": {
+			[]string{"--public", "--data", path, "--relation", "friends"},
+			2,
+			[]string{"--relation"},
+		},
+		"columns": {
+			[]string{
+				"--public",
+				"--data", path,
+				"--relation", "substitute-private-columns",
+			},
+			2,
+			[]string{"--relation"},
+		},
+		"recipe": {
+			[]string{"--public", "--data", path, broken},
+			3,
+			[]string{"broken.yaml", "epsilon"},
+		},
+		"target": {
+			[]string{"--public", "--data", path, "--target", "z"},
+			4,
+			[]string{"target"},
+		},
+		"absent": {
+			[]string{"--public", "--data", "no-such.csv"},
+			4,
+			[]string{"no-such.csv"},
+		},
+		"pure": {
+			[]string{"--public", "--data", path, "--method", "adassp", "--delta", "0"},
+			3,
+			[]string{"delta", "adassp"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			code := run(context.Background(), append([]string{"bench"}, c.args...),
-				strings.NewReader(""), &stdout, &stderr)
+			code := run(
+				context.Background(),
+				append([]string{"bench"}, c.args...),
+				strings.NewReader(""),
+				&stdout,
+				&stderr,
+			)
 			if code != c.code || stdout.Len() > 0 {
-				t.Errorf("exit %d, want %d; printed %q; %s", code, c.code, stdout.String(),
-					stderr.String())
+				t.Errorf(
+					"exit %d, want %d; printed %q; %s",
+					code,
+					c.code,
+					stdout.String(),
+					stderr.String(),
+				)
 			}
 			for _, words := range c.says {
 				if !strings.Contains(stderr.String(), words) {
@@ -241,17 +337,27 @@ func TestBenchInterrupted(t *testing.T) {
 	defer cancel()
 	stdout := &interrupter{cancel: cancel, after: 3}
 	var stderr bytes.Buffer
-	code := run(ctx,
-		[]string{"bench", "--public", "--data", benchFile(t), "--method", "nonprivate-ols",
-			"--trials", "100000", "--json"},
-		strings.NewReader(""), stdout, &stderr)
+	code := run(
+		ctx,
+		[]string{
+			"bench",
+			"--public",
+			"--data", benchFile(t),
+			"--method", "nonprivate-ols",
+			"--trials", "100000",
+			"--json",
+		},
+		strings.NewReader(""),
+		stdout,
+		&stderr,
+	)
 	lines := strings.Split(strings.TrimSpace(stdout.String()), "\n")
 	if code != 130 || len(lines) < 4 || len(lines) > 100000 {
 		t.Fatalf("exit %d, %d lines, %s", code, len(lines), stderr.String())
 	}
 	var last struct{ Trials int }
-	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil ||
-		last.Trials != len(lines)-1 {
+	err := json.Unmarshal([]byte(lines[len(lines)-1]), &last)
+	if err != nil || last.Trials != len(lines)-1 {
 		t.Errorf("%v: %d lines, the last is %s", err, len(lines), lines[len(lines)-1])
 	}
 }
@@ -265,10 +371,19 @@ func (brokenPipe) Write([]byte) (int, error) {
 
 func TestBenchOutputFails(t *testing.T) {
 	var stderr bytes.Buffer
-	code := run(context.Background(),
-		[]string{"bench", "--public", "--data", benchFile(t), "--method", "nonprivate-ols",
-			"--json"},
-		strings.NewReader(""), brokenPipe{}, &stderr)
+	code := run(
+		context.Background(),
+		[]string{
+			"bench",
+			"--public",
+			"--data", benchFile(t),
+			"--method", "nonprivate-ols",
+			"--json",
+		},
+		strings.NewReader(""),
+		brokenPipe{},
+		&stderr,
+	)
 	if code != exitUsage || stderr.Len() == 0 {
 		t.Errorf("exit %d, %q", code, stderr.String())
 	}

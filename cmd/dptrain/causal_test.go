@@ -17,22 +17,30 @@ func joinWords(s string) string {
 // TestCausal checks a study configured by flags alone, its report and its verification.
 func TestCausal(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
-	args := []string{"causal", "--data", "../../testdata/doses.csv", "--columns", "dose,response",
-		"--range", "dose=0:50", "--range",
-		"response=0:150", "--epsilon", "3", "--out", out}
+	args := []string{
+		"causal",
+		"--data", "../../testdata/doses.csv",
+		"--columns", "dose,response",
+		"--range", "dose=0:50",
+		"--range", "response=0:150",
+		"--epsilon", "3",
+		"--out", out,
+	}
 	first := dptrain(t, args...)
-	if first.code != 0 || !strings.Contains(joinWords(first.stdout), "dose causes response") {
+	if first.code != 0 ||
+		!strings.Contains(joinWords(first.stdout), "dose causes response") {
 		t.Fatalf("exit %d\n%s%s", first.code, first.stdout, first.stderr)
 	}
-	if again := dptrain(t, args...); again.code != 2 ||
-		!strings.Contains(again.stderr, "already exists") {
+	again := dptrain(t, args...)
+	if again.code != 2 || !strings.Contains(again.stderr, "already exists") {
 		t.Errorf("a second run: exit %d, %s", again.code, again.stderr)
 	}
-	if r := dptrain(t, "report", out); r.code != 0 || !strings.HasPrefix(first.stdout, r.stdout) {
+	r := dptrain(t, "report", out)
+	if r.code != 0 || !strings.HasPrefix(first.stdout, r.stdout) {
 		t.Errorf("report: exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
-	if r := dptrain(t, "report", filepath.Join(out, "release", "causal.json")); r.code != 0 ||
-		!strings.HasPrefix(first.stdout, r.stdout) {
+	r = dptrain(t, "report", filepath.Join(out, "release", "causal.json"))
+	if r.code != 0 || !strings.HasPrefix(first.stdout, r.stdout) {
 		t.Errorf("report of the file: exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	for _, flag := range []string{"--registry", "--scores", "--shape=dose"} {
@@ -40,15 +48,18 @@ func TestCausal(t *testing.T) {
 			t.Errorf("report %s: exit %d", flag, r.code)
 		}
 	}
-	if v := dptrain(t, "verify", out); v.code != 0 || !strings.Contains(v.stdout, "\nOK  ") {
+	v := dptrain(t, "verify", out)
+	if v.code != 0 || !strings.Contains(v.stdout, "\nOK  ") {
 		t.Errorf("verify: exit %d\n%s%s", v.code, v.stdout, v.stderr)
 	}
 	recipe := filepath.Join(out, "release", "recipe.yaml")
-	if p := dptrain(t, "plan", recipe); p.code != 0 ||
+	p := dptrain(t, "plan", recipe)
+	if p.code != 0 ||
 		!strings.Contains(p.stdout, "causal directions, method histogram") {
 		t.Errorf("plan: exit %d\n%s%s", p.code, p.stdout, p.stderr)
 	}
-	if entries, err := os.ReadDir(filepath.Join(out, "release")); err != nil || len(entries) != 3 {
+	entries, err := os.ReadDir(filepath.Join(out, "release"))
+	if err != nil || len(entries) != 3 {
 		t.Errorf("%d files in release/ (%v)", len(entries), err)
 	}
 }
@@ -62,14 +73,21 @@ func TestCausalQuiet(t *testing.T) {
 		fmt.Fprintf(&b, "%d;%d\n", i, i*i%97)
 	}
 	writeFile(t, "t.csv", b.String())
-	args := []string{"causal", "--data", "t.csv", "--columns", "x,y", "--range", "x=0:500",
-		"--range", "y=0:97", "--epsilon", "1"}
-	if got := dptrain(t, args...); got.code != exitOK ||
+	args := []string{
+		"causal",
+		"--data", "t.csv",
+		"--columns", "x,y",
+		"--range", "x=0:500",
+		"--range", "y=0:97",
+		"--epsilon", "1",
+	}
+	got := dptrain(t, args...)
+	if got.code != exitOK ||
 		!strings.Contains(got.stderr, "note: t.csv: read with --separator") {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, append(args, "--force", "--quiet")...); got.code != exitOK ||
-		got.stdout+got.stderr != "" {
+	got = dptrain(t, append(args, "--force", "--quiet")...)
+	if got.code != exitOK || got.stdout+got.stderr != "" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -83,9 +101,16 @@ func TestCausalRecipe(t *testing.T) {
 		}
 	}
 	out := filepath.Join(t.TempDir(), "out")
-	if r := dptrain(t, "causal", file, "--columns", "dose,response,weight", "--bins", "6",
-		"--epsilon", "9", "--relation", "add-remove",
-		"--range", "weight=0:200", "--out", out, "--quiet"); r.code != 0 || r.stdout != "" {
+	r := dptrain(t, "causal", file,
+		"--columns", "dose,response,weight",
+		"--bins", "6",
+		"--epsilon", "9",
+		"--relation", "add-remove",
+		"--range", "weight=0:200",
+		"--out", out,
+		"--quiet",
+	)
+	if r.code != 0 || r.stdout != "" {
 		t.Fatalf("exit %d: %s%s", r.code, r.stdout, r.stderr)
 	}
 	data, err := os.ReadFile(filepath.Join(out, "release", "causal.json"))
@@ -103,8 +128,10 @@ func TestCausalRecipe(t *testing.T) {
 	if err := json.Unmarshal(data, &c); err != nil {
 		t.Fatal(err)
 	}
-	if c.Guarantee.Epsilon != 9 || c.Guarantee.Relation != "add-remove" ||
-		c.Columns[2].Upper != 200 || len(c.Pairs) != 3 ||
+	if c.Guarantee.Epsilon != 9 ||
+		c.Guarantee.Relation != "add-remove" ||
+		c.Columns[2].Upper != 200 ||
+		len(c.Pairs) != 3 ||
 		len(c.Pairs[0].Counts) != 6 {
 		t.Errorf("%+v, %d pairs", c.Guarantee, len(c.Pairs))
 	}
@@ -130,7 +157,10 @@ func TestCausalPlanJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.stdout), &b); err != nil || r.code != 0 {
 		t.Fatalf("exit %d, %v: %s", r.code, err, r.stderr)
 	}
-	if b.Method != "histogram" || b.Target != "a, b" || len(b.Steps) != 5 || b.Ranges == nil ||
+	if b.Method != "histogram" ||
+		b.Target != "a, b" ||
+		len(b.Steps) != 5 ||
+		b.Ranges == nil ||
 		!(b.Ranges.Spoiled > 100 &&
 			b.Ranges.Free > b.Ranges.Spoiled) {
 		t.Errorf("%+v, ranges %+v", b, b.Ranges)
@@ -141,30 +171,46 @@ func TestCausalPlanJSON(t *testing.T) {
 // refused, and that verify compares a release with its entry.
 func TestCausalLedger(t *testing.T) {
 	dir := t.TempDir()
-	ledger, out := filepath.Join(dir, "l.ledger"), filepath.Join(dir, "out")
-	if r := dptrain(t, "ledger", "init", ledger, "--dataset", "doses", "--epsilon", "12", "--delta",
-		"1e-5"); r.code != 0 {
+	ledger := filepath.Join(dir, "l.ledger")
+	out := filepath.Join(dir, "out")
+	r := dptrain(t, "ledger", "init", ledger,
+		"--dataset", "doses",
+		"--epsilon", "12",
+		"--delta", "1e-5",
+	)
+	if r.code != 0 {
 		t.Fatal(r.stderr)
 	}
-	args := []string{"causal", "../../examples/causal/pair.yaml", "--ledger", ledger, "--dataset",
-		"doses", "--out", out, "--note", "first"}
-	if r := dptrain(t,
-		append([]string{"plan"}, append(args[1:6:6], "--runs", "3")...)...); r.code != 0 ||
-		!strings.Contains(r.stdout,
-			"Ledger") || !strings.Contains(r.stdout, "Runs") {
+	args := []string{
+		"causal", "../../examples/causal/pair.yaml",
+		"--ledger", ledger,
+		"--dataset", "doses",
+		"--out", out,
+		"--note", "first",
+	}
+	r = dptrain(
+		t,
+		append([]string{"plan"}, append(args[1:6:6], "--runs", "3")...)...,
+	)
+	if r.code != 0 ||
+		!strings.Contains(r.stdout, "Ledger") ||
+		!strings.Contains(r.stdout, "Runs") {
 		t.Errorf("plan: exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
-	if r := dptrain(t, args...); r.code != 0 ||
-		!strings.Contains(r.stdout, "recorded for data set doses") || strings.Contains(r.stdout,
-		"no-ledger") {
+	r = dptrain(t, args...)
+	if r.code != 0 ||
+		!strings.Contains(r.stdout, "recorded for data set doses") ||
+		strings.Contains(r.stdout, "no-ledger") {
 		t.Fatalf("exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	v := dptrain(t, "verify", out, "--ledger", ledger)
-	if v.code != 0 || !strings.Contains(joinWords(v.stdout), "is this run, with the same head") {
+	if v.code != 0 ||
+		!strings.Contains(joinWords(v.stdout), "is this run, with the same head") {
 		t.Errorf("verify: exit %d\n%s%s", v.code, v.stdout, v.stderr)
 	}
 	refused := dptrain(t, append(args, "--epsilon", "9", "--force")...)
-	if refused.code != 5 || !strings.Contains(refused.stderr, "the largest epsilon that fits is") {
+	if refused.code != 5 ||
+		!strings.Contains(refused.stderr, "the largest epsilon that fits is") {
 		t.Errorf("exit %d: %s", refused.code, refused.stderr)
 	}
 }
@@ -178,36 +224,82 @@ func TestCausalRefuses(t *testing.T) {
 		args []string
 	}{
 		{2, "nothing to do", []string{"causal"}},
-		{3, "--columns: causal.columns needs at least two columns",
-			[]string{"causal", "--data", data, "--epsilon", "1"}},
-		{3, "--epsilon: privacy.epsilon is required",
-			[]string{"causal", "--data", data, "--columns", "dose,response"}},
-		{4, `--columns: the column "respons" is not in the header of the table (did you mean "response"?)`,
-			[]string{"causal", "--data", data, "--columns", "dose,respons", "--epsilon", "1"}},
-		{2, "is not NAME=LOWER:UPPER",
-			[]string{"causal", "--data", data, "--columns", "dose,response", "--epsilon", "1",
-				"--range", "dose"}},
-		{3, "--range: data.columns.dose: lower (5) must be below upper (1)",
-			[]string{"causal", "--data", data, "--columns", "dose,response",
-				"--epsilon", "1", "--range", "dose=5:1"}},
+		{
+			3,
+			"--columns: causal.columns needs at least two columns",
+			[]string{"causal", "--data", data, "--epsilon", "1"},
+		},
+		{
+			3,
+			"--epsilon: privacy.epsilon is required",
+			[]string{"causal", "--data", data, "--columns", "dose,response"},
+		},
+		{
+			4,
+			`--columns: the column "respons" is not in the header of the table (did you mean "response"?)`,
+			[]string{
+				"causal",
+				"--data", data,
+				"--columns", "dose,respons",
+				"--epsilon", "1",
+			},
+		},
+		{
+			2,
+			"is not NAME=LOWER:UPPER",
+			[]string{
+				"causal",
+				"--data", data,
+				"--columns", "dose,response",
+				"--epsilon", "1",
+				"--range", "dose",
+			},
+		},
+		{
+			3,
+			"--range: data.columns.dose: lower (5) must be below upper (1)",
+			[]string{
+				"causal",
+				"--data", data,
+				"--columns", "dose,response",
+				"--epsilon", "1",
+				"--range", "dose=5:1",
+			},
+		},
 		{3, "its task is regression", []string{"causal", "../../examples/basic.yaml"}},
-		{3, "task: causal trains no model (`dptrain causal` runs it)",
-			[]string{"fit", "../../examples/causal/pair.yaml"}},
-		{3, "task: causal trains no model (`dptrain causal` runs it)",
-			[]string{"audit", "../../examples/causal/pair.yaml", "--own-table"}},
-		{2, "--explain is for runs that train a model",
-			[]string{"plan", "../../examples/causal/pair.yaml", "--explain"}},
-		{2, "--note needs a ledger",
-			[]string{"causal", "../../examples/causal/pair.yaml", "--note", "x"}},
-		{5, "epsilon 1e-10 is too small for this study",
-			[]string{"causal", "../../examples/causal/pair.yaml", "--epsilon", "1e-10"}},
+		{
+			3,
+			"task: causal trains no model (`dptrain causal` runs it)",
+			[]string{"fit", "../../examples/causal/pair.yaml"},
+		},
+		{
+			3,
+			"task: causal trains no model (`dptrain causal` runs it)",
+			[]string{"audit", "../../examples/causal/pair.yaml", "--own-table"},
+		},
+		{
+			2,
+			"--explain is for runs that train a model",
+			[]string{"plan", "../../examples/causal/pair.yaml", "--explain"},
+		},
+		{
+			2,
+			"--note needs a ledger",
+			[]string{"causal", "../../examples/causal/pair.yaml", "--note", "x"},
+		},
+		{
+			5,
+			"epsilon 1e-10 is too small for this study",
+			[]string{"causal", "../../examples/causal/pair.yaml", "--epsilon", "1e-10"},
+		},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
 		args := c.args
 		if args[0] != "plan" && len(args) > 1 {
 			args = append(args[:len(args):len(args)], "--out", out)
 		}
-		if r := dptrain(t, args...); r.code != c.code ||
+		r := dptrain(t, args...)
+		if r.code != c.code ||
 			!strings.Contains(joinWords(r.stderr), c.says) {
 			t.Errorf("%v: exit %d, want %d: %s", c.args, r.code, c.code, r.stderr)
 		}
@@ -219,23 +311,45 @@ func TestCausalRefuses(t *testing.T) {
 
 // TestCausalBaseline checks the baseline with each of its scores, its report and its verification.
 func TestCausalBaseline(t *testing.T) {
-	base := []string{"causal", "--data", "../../testdata/doses.csv", "--columns", "dose,response",
-		"--range", "dose=0:50", "--range",
-		"response=0:150",
-		"--epsilon", "5", "--relation", "substitute", "--method", "anm"}
-	for _, c := range [][]string{{"hsic", "all"}, {"hsic", "test"}, {"kendall", "test"},
-		{"spearman", "test"}, {"iqr", "test"}} {
+	base := []string{
+		"causal",
+		"--data", "../../testdata/doses.csv",
+		"--columns", "dose,response",
+		"--range", "dose=0:50",
+		"--range", "response=0:150",
+		"--epsilon", "5",
+		"--relation", "substitute",
+		"--method", "anm",
+	}
+	for _, c := range [][]string{
+		{"hsic", "all"},
+		{"hsic", "test"},
+		{"kendall", "test"},
+		{"spearman", "test"},
+		{"iqr", "test"},
+	} {
 		out := filepath.Join(t.TempDir(), "out")
-		r := dptrain(t,
-			append(base[:len(base):len(base)], "--score", c[0], "--protect", c[1], "--out", out)...)
-		if r.code != 0 || !strings.Contains(joinWords(r.stdout), "baseline anm with score "+c[0]) {
+		r := dptrain(
+			t,
+			append(base[:len(base):len(base)],
+				"--score", c[0],
+				"--protect", c[1],
+				"--out", out,
+			)...,
+		)
+		if r.code != 0 ||
+			!strings.Contains(joinWords(r.stdout), "baseline anm with score "+c[0]) {
 			t.Fatalf("%v: exit %d\n%s%s", c, r.code, r.stdout, r.stderr)
 		}
-		unprotected := strings.Contains(joinWords(r.stdout), "the training records are not protected")
+		unprotected := strings.Contains(
+			joinWords(r.stdout),
+			"the training records are not protected",
+		)
 		if unprotected != (c[1] == "test") {
 			t.Errorf("%v: says that training records are unprotected: %v", c, unprotected)
 		}
-		if v := dptrain(t, "verify", out); v.code != 0 || !strings.Contains(v.stdout, "\nOK  ") {
+		v := dptrain(t, "verify", out)
+		if v.code != 0 || !strings.Contains(v.stdout, "\nOK  ") {
 			t.Errorf("%v: verify: exit %d\n%s%s", c, v.code, v.stdout, v.stderr)
 		}
 		p := dptrain(t, "plan", filepath.Join(out, "release", "recipe.yaml"))
@@ -253,9 +367,14 @@ func TestCausalBaseline(t *testing.T) {
 		"--protect=test":                         "causal.score is required",
 		"--score=iqr --protect=test --dataset=x": "cannot use a ledger",
 	} {
-		r := dptrain(t,
-			append(append(base[:len(base):len(base)], strings.Fields(flag)...), "--out",
-				filepath.Join(t.TempDir(), "out"))...)
+		r := dptrain(
+			t,
+			append(
+				append(base[:len(base):len(base)], strings.Fields(flag)...),
+				"--out",
+				filepath.Join(t.TempDir(), "out"),
+			)...,
+		)
 		if r.code != 3 || !strings.Contains(joinWords(r.stderr), want) {
 			t.Errorf("%s: exit %d: %s", flag, r.code, r.stderr)
 		}

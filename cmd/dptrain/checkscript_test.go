@@ -42,7 +42,8 @@ func runScripts(t *testing.T, pairs ...string) []string {
 	cmd := exec.Command(name, append([]string{"-c", scriptDriver}, pairs...)...)
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
-	if strings.Contains(stderr.String(), "No module named") && os.Getenv("DPTRAIN_PYTHON") == "" {
+	if strings.Contains(stderr.String(), "No module named") &&
+		os.Getenv("DPTRAIN_PYTHON") == "" {
 		t.Skip(strings.TrimSpace(stderr.String()))
 	}
 	if err != nil {
@@ -81,8 +82,15 @@ func writeCheckedTable(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("id,a,b,word,y\n")
 	for i := range 600 {
-		fmt.Fprintf(&b, "p%d,%d,%d,%s,%d\n", i/2, i%17, i%5, []string{"red", "green"}[i%2],
-			3*(i%17)+i%5)
+		fmt.Fprintf(
+			&b,
+			"p%d,%d,%d,%s,%d\n",
+			i/2,
+			i%17,
+			i%5,
+			[]string{"red", "green"}[i%2],
+			3*(i%17)+i%5,
+		)
 	}
 	writeFile(t, "table.csv", b.String())
 }
@@ -95,7 +103,8 @@ func TestCheckScript(t *testing.T) {
 	var pairs, wants, names []string
 	ask := func(want, name, script, path string) {
 		pairs = append(pairs, script, path)
-		wants, names = append(wants, want), append(names, name)
+		wants = append(wants, want)
+		names = append(names, name)
 	}
 	for name, recipe := range checkedRuns() {
 		writeFile(t, "r.yaml", recipe)
@@ -103,7 +112,8 @@ func TestCheckScript(t *testing.T) {
 		if r := dptrain(t, "fit", "r.yaml", "--out", out, "--quiet"); r.code != 0 {
 			t.Fatalf("%s: %+v", name, r)
 		}
-		script, path := filepath.Join(out, "check.py"), filepath.Join(out, "release", "report.json")
+		script := filepath.Join(out, "check.py")
+		path := filepath.Join(out, "release", "report.json")
 		r := dptrain(t, "report", out, "--check-script")
 		if r.code != 0 {
 			t.Fatalf("%s: %+v", name, r)
@@ -111,24 +121,40 @@ func TestCheckScript(t *testing.T) {
 		writeFile(t, script, r.stdout)
 		ask("ok", name, script, path)
 		edited := filepath.Join(out, "edited.json")
-		writeFile(t, edited, strings.Replace(readFile(t, path), `"released":1`, `"released":0`, 1))
+		writeFile(
+			t,
+			edited,
+			strings.Replace(readFile(t, path), `"released":1`, `"released":0`, 1),
+		)
 		ask("refused", name+", edited", script, edited)
 		for what, forge := range reportForgeries() {
-			if what != "smaller steps" && name != "plain" && name != "substitution" &&
-				name != "basic" && name != "pure" {
+			if what != "smaller steps" &&
+				name != "plain" &&
+				name != "substitution" &&
+				name != "basic" &&
+				name != "pure" {
 				continue // this script takes seconds and has the same last lines
 			}
 			forgedOut := filepath.Join(out, strings.ReplaceAll(what, " ", "-"))
 			if !writeForged(t, path, forgedOut, forge) {
 				continue
 			}
-			r := dptrain(t, "report", filepath.Join(forgedOut, "report.json"), "--check-script")
+			r := dptrain(
+				t,
+				"report",
+				filepath.Join(forgedOut, "report.json"),
+				"--check-script",
+			)
 			if r.code != 0 {
 				t.Fatalf("%s, %s: %+v", name, what, r)
 			}
 			writeFile(t, filepath.Join(forgedOut, "check.py"), r.stdout)
-			ask("refused", name+", "+what, filepath.Join(forgedOut, "check.py"),
-				filepath.Join(forgedOut, "report.json"))
+			ask(
+				"refused",
+				name+", "+what,
+				filepath.Join(forgedOut, "check.py"),
+				filepath.Join(forgedOut, "report.json"),
+			)
 		}
 	}
 	said := runScripts(t, pairs...)
@@ -168,7 +194,8 @@ func TestStoppedRunIsConsistent(t *testing.T) {
 		pairs = append(pairs, name+".py", name+"/release/report.json")
 	}
 	for _, said := range runScripts(t, pairs...) {
-		if !strings.HasPrefix(said, "ok epsilon ") || !strings.HasSuffix(said, "the report says 20") {
+		if !strings.HasPrefix(said, "ok epsilon ") ||
+			!strings.HasSuffix(said, "the report says 20") {
 			t.Errorf("%q", said)
 		}
 	}
@@ -179,8 +206,9 @@ func TestStoppedRunIsConsistent(t *testing.T) {
 func reportForgeries() map[string]func(r *report.Report) bool {
 	return map[string]func(r *report.Report) bool{
 		"a smaller epsilon": func(r *report.Report) bool {
-			r.Guarantee.Epsilon, r.Accounting.Epsilon, r.Guarantee.Spent = r.Guarantee.Epsilon/2,
-				r.Accounting.Epsilon/2, r.Guarantee.Spent/2
+			r.Guarantee.Epsilon /= 2
+			r.Accounting.Epsilon /= 2
+			r.Guarantee.Spent /= 2
 			return true
 		},
 		"a smaller delta": func(r *report.Report) bool {
@@ -251,7 +279,9 @@ func TestCheckScriptRefuses(t *testing.T) {
 		"table.csv":   "this is not a report",
 		"none":        "cannot be read",
 	} {
-		if r := dptrain(t, "report", path, "--check-script"); r.code == 0 || r.stdout != "" ||
+		r := dptrain(t, "report", path, "--check-script")
+		if r.code == 0 ||
+			r.stdout != "" ||
 			!strings.Contains(r.stderr, want) {
 			t.Errorf("%s: %+v", path, r)
 		}

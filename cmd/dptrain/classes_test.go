@@ -17,7 +17,8 @@ func classCSV(rows int) string {
 	var s strings.Builder
 	s.WriteString("a,b,income\n")
 	for i := range rows {
-		a, b := i%101, i%5
+		a := i % 101
+		b := i % 5
 		class := "under 50 K"
 		switch {
 		case i%50 == 0:
@@ -34,9 +35,16 @@ func classCSV(rows int) string {
 func TestFitClasses(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "t.csv", classCSV(8000))
-	got := dptrain(t, "fit", "--data", "t.csv", "--target", "income", "--task", "classification",
-		"--classes", "under 50 K,over 50 K", "--epsilon", "2")
-	if got.code != 0 || got.stderr != "" || !strings.Contains(got.stdout, "Accuracy") ||
+	got := dptrain(t, "fit",
+		"--data", "t.csv",
+		"--target", "income",
+		"--task", "classification",
+		"--classes", "under 50 K,over 50 K",
+		"--epsilon", "2",
+	)
+	if got.code != 0 ||
+		got.stderr != "" ||
+		!strings.Contains(got.stdout, "Accuracy") ||
 		!strings.Contains(got.stdout, "\nBalanced  ") {
 		t.Fatalf("%+v", got)
 	}
@@ -45,12 +53,16 @@ func TestFitClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := r.Metrics.Accuracy; r.Task != "classification" || r.Format != report.Format ||
-		a == nil || a.Value < .8 || r.Model.Kind != "classifier" {
+	a := r.Metrics.Accuracy
+	if r.Task != "classification" ||
+		r.Format != report.Format ||
+		a == nil ||
+		a.Value < .8 ||
+		r.Model.Kind != "classifier" {
 		t.Errorf("%+v, accuracy %+v", r, a)
 	}
-	if recipe := readFile(t, filepath.Join("out", "release", "recipe.yaml")); !strings.Contains(recipe,
-		"classes: [under 50 K, over 50 K]") {
+	recipe := readFile(t, filepath.Join("out", "release", "recipe.yaml"))
+	if !strings.Contains(recipe, "classes: [under 50 K, over 50 K]") {
 		t.Error(recipe)
 	}
 	for _, file := range []string{"model.json", "report.json", "recipe.yaml"} {
@@ -70,16 +82,20 @@ func TestFitClasses(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	// Votes are not additive, so no column has a shape.
-	writeFile(t, "brc.yaml",
-		"task: classification\ndata: {path: t.csv, target: income, classes: [under 50 K, over 50 K]}\nprivacy: {epsilon: 2}\nmodel: {method: brc}\n")
+	writeFile(
+		t,
+		"brc.yaml",
+		"task: classification\ndata: {path: t.csv, target: income, classes: [under 50 K, over 50 K]}\nprivacy: {epsilon: 2}\nmodel: {method: brc}\n",
+	)
 	if got := dptrain(t, "fit", "brc.yaml", "--out", "votes", "-q"); got.code != 0 {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "report", "votes", "--shape", "a"); got.code != exitUsage ||
-		!strings.Contains(got.stderr, "a vote") {
+	got = dptrain(t, "report", "votes", "--shape", "a")
+	if got.code != exitUsage || !strings.Contains(got.stderr, "a vote") {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "predict", model, "t.csv", "--append"); got.code != exitUsage ||
+	got = dptrain(t, "predict", model, "t.csv", "--append")
+	if got.code != exitUsage ||
 		!strings.Contains(got.stderr, "already has a column named income") {
 		t.Errorf("%+v", got)
 	}
@@ -91,11 +107,16 @@ func TestPredictQuotesClasses(t *testing.T) {
 	score := func(b int) string {
 		return fmt.Sprintf(
 			`{"kind": "linear", "columns": [{"name":"a","type":"numeric","lower":-9,"upper":9,"missing":0}],
-			"terms": [{"column":"a","coefficient":%d,"std_error":0}], "intercept": {"coefficient":0,"std_error":0}, "prediction": {"lower":-99,"upper":99}}`, b)
+			"terms": [{"column":"a","coefficient":%d,"std_error":0}], "intercept": {"coefficient":0,"std_error":0}, "prediction": {"lower":-99,"upper":99}}`,
+			b,
+		)
 	}
-	writeFile(t, "model.json",
+	writeFile(
+		t,
+		"model.json",
 		`{"format": "dptrain.model/1", "kind": "classifier", "task": "classification", "target": "who, when",
-		"classes": ["a, b", "", "say \"no\""], "cutoff": 0, "scores": [`+score(0)+","+score(-1)+","+score(2)+`], "guarantee": null}`)
+		"classes": ["a, b", "", "say \"no\""], "cutoff": 0, "scores": [`+score(0)+","+score(-1)+","+score(2)+`], "guarantee": null}`,
+	)
 	if got, want := dptrainIn(t, "a\n0\n-3\n4\n", "predict", "model.json", "-"),
 		(result{0, "\"who, when\"\n\"a, b\"\n\"\"\n\"say \"\"no\"\"\"\n", ""}); got != want {
 		t.Errorf("%+v", got)
@@ -123,8 +144,14 @@ func TestClassesOfAnyTable(t *testing.T) {
 		for _, classes := range []string{"0,1", "0,1,2"} {
 			chdirTemp(t)
 			writeFile(t, "t.csv", table)
-			got := dptrain(t, "fit", "--data", "t.csv", "--target", "y", "--task", "classification",
-				"--classes", classes, "--epsilon", "1", "-q")
+			got := dptrain(t, "fit",
+				"--data", "t.csv",
+				"--target", "y",
+				"--task", "classification",
+				"--classes", classes,
+				"--epsilon", "1",
+				"-q",
+			)
 			if got != (result{}) {
 				t.Errorf("%s, classes %s: %+v", name, classes, got)
 			}
@@ -136,12 +163,14 @@ func TestClassesOfAnyTable(t *testing.T) {
 					}
 				}
 			}
-			if err := json.Unmarshal(
+			err := json.Unmarshal(
 				[]byte(readFile(t, filepath.Join("out", "release", "report.json"))),
-				&confusion); err != nil {
+				&confusion)
+			if err != nil {
 				t.Error(err)
 			}
-			if c := confusion.Metrics.Confusion; strings.Join(c.Classes, ",") != classes ||
+			c := confusion.Metrics.Confusion
+			if strings.Join(c.Classes, ",") != classes ||
 				len(c.Counts) != len(c.Classes)+1 {
 				t.Errorf("%s: %+v", name, c)
 			}
@@ -171,26 +200,38 @@ func TestClassMistakes(t *testing.T) {
 		"init t.csv --task guess": {exitUsage, "", "--task must be regression or classification"},
 	} {
 		got := dptrain(t, strings.Fields(args)...)
-		if got.code != want.code || got.stdout != "" || !strings.Contains(got.stderr, want.stderr) {
+		if got.code != want.code ||
+			got.stdout != "" ||
+			!strings.Contains(got.stderr, want.stderr) {
 			t.Errorf("%s: %+v", args, got)
 		}
 	}
 	for _, method := range []string{"nonprivate-logistic", "nonprivate-svm"} {
-		writeFile(t, "open.yaml",
+		writeFile(
+			t,
+			"open.yaml",
 			"task: classification\ndata: {path: t.csv, target: income, classes: [a, b]}\nprivacy: {epsilon: 1}\nmodel: {method: "+
-				method+"}\n")
-		if got := dptrain(t, "fit", "open.yaml"); got.code != exitRecipe ||
+				method+"}\n",
+		)
+		got := dptrain(t, "fit", "open.yaml")
+		if got.code != exitRecipe ||
 			!strings.Contains(got.stderr, "\""+method+"\" gives no privacy guarantee") {
 			t.Errorf("%+v", got)
 		}
 	}
-	writeFile(t, "r.yaml",
-		dptrain(t, "init", "t.csv", "--task", "classification", "--classes",
-			"under 50 K,over 50 K").stdout)
+	writeFile(
+		t,
+		"r.yaml",
+		dptrain(t, "init", "t.csv",
+			"--task", "classification",
+			"--classes", "under 50 K,over 50 K",
+		).stdout,
+	)
 	if got := dptrain(t, "check", "r.yaml"); got != (result{0, "r.yaml: ok\n", ""}) {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "plan", "r.yaml"); got.code != 0 ||
+	got := dptrain(t, "plan", "r.yaml")
+	if got.code != 0 ||
 		!strings.Contains(got.stdout, "fit/holdout/accuracy\n  confusion ") {
 		t.Errorf("%+v", got)
 	}
@@ -212,15 +253,20 @@ func TestFoundTextCategoriesAreReported(t *testing.T) {
 		fmt.Fprintf(&table, "%d,%s,person %d,%s\n", 20+i%60, ward, i, ill)
 	}
 	writeFile(t, "export.csv", table.String())
-	got := dptrain(t,
+	got := dptrain(
+		t,
 		strings.Fields(
-			"fit --data export.csv --target ill --task classification --epsilon 3 --out out --verbose")...)
-	if got.code != 0 || !strings.Contains(got.stdout, `"ward" (3)`) ||
-		!strings.Contains(got.stdout, "no-words") || strings.Contains(got.stdout, "person ") {
+			"fit --data export.csv --target ill --task classification --epsilon 3 --out out --verbose")...,
+	)
+	if got.code != 0 ||
+		!strings.Contains(got.stdout, `"ward" (3)`) ||
+		!strings.Contains(got.stdout, "no-words") ||
+		strings.Contains(got.stdout, "person ") {
 		t.Fatalf("%+v", got)
 	}
 	model, err := os.ReadFile("out/release/model.json")
-	if err != nil || !strings.Contains(string(model), "emergency") ||
+	if err != nil ||
+		!strings.Contains(string(model), "emergency") ||
 		strings.Contains(string(model), "person ") {
 		t.Errorf("%v: %s", err, model)
 	}
@@ -229,22 +275,28 @@ func TestFoundTextCategoriesAreReported(t *testing.T) {
 	}
 	predicted := dptrain(t, strings.Fields("predict out/release/model.json export.csv")...)
 	lines := strings.Split(strings.TrimSpace(predicted.stdout), "\n")
-	if predicted.code != 0 || len(lines) != 6001 || lines[0] != "ill" || lines[2] != "yes" ||
+	if predicted.code != 0 ||
+		len(lines) != 6001 ||
+		lines[0] != "ill" ||
+		lines[2] != "yes" ||
 		lines[3] != "no" {
 		t.Errorf("%d lines, %q", len(lines), lines[:4])
 	}
 	// The recipe proposed by init behaves the same.
-	got = dptrain(t, strings.Fields("init export.csv --target ill --task classification")...)
+	got = dptrain(
+		t,
+		strings.Fields("init export.csv --target ill --task classification")...,
+	)
 	if got.code != 0 || !strings.Contains(got.stdout, "classes: private\n") {
 		t.Errorf("%+v", got)
 	}
 	writeFile(t, "r.yaml", got.stdout)
-	if got := dptrain(t, "plan", "r.yaml"); got.code != 0 ||
-		!strings.Contains(got.stdout, "kinds") {
+	got = dptrain(t, "plan", "r.yaml")
+	if got.code != 0 || !strings.Contains(got.stdout, "kinds") {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, strings.Fields("plan r.yaml --explain --rows 300")...); got.code != 0 ||
-		!strings.Contains(got.stdout, "largest class") {
+	got = dptrain(t, strings.Fields("plan r.yaml --explain --rows 300")...)
+	if got.code != 0 || !strings.Contains(got.stdout, "largest class") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -20,8 +20,11 @@ func TestClosedOutput(t *testing.T) {
 	writeFile(t, "recipe.yaml", goodRecipe)
 	writeFile(t, "model.json", modelJSON)
 	writeFile(t, "new.csv", newCSV)
-	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon",
-		"3"); got.code != 0 {
+	got := dptrain(t, "ledger", "init", "my.ledger",
+		"--dataset", "houses",
+		"--epsilon", "3",
+	)
+	if got.code != 0 {
 		t.Fatalf("%+v", got)
 	}
 	if got := dptrain(t, "fit", "recipe.yaml", "--out", "done", "-q"); got.code != 0 {
@@ -30,11 +33,16 @@ func TestClosedOutput(t *testing.T) {
 	// run executes a list of shell commands in separate processes, with the exit code of dptrain printed to standard
 	// error.
 	run := func(redirect, args string) string {
-		cmd := exec.CommandContext(t.Context(), "sh", "-c",
-			fmt.Sprintf("%q %s %s 2>/dev/null; echo $? >&2", self, args, redirect))
+		cmd := exec.CommandContext(
+			t.Context(),
+			"sh",
+			"-c",
+			fmt.Sprintf("%q %s %s 2>/dev/null; echo $? >&2", self, args, redirect),
+		)
 		cmd.Env = append(os.Environ(), asProcess+"=1", "GOCOVERDIR="+t.TempDir())
 		var codes strings.Builder
-		cmd.Stderr, cmd.Stdout = &codes, &strings.Builder{}
+		cmd.Stderr = &codes
+		cmd.Stdout = &strings.Builder{}
 		if err := cmd.Run(); err != nil {
 			t.Fatal(err)
 		}

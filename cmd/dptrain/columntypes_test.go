@@ -27,8 +27,14 @@ func TestColumnTypesAreRefusedBeforeTheyArePaidFor(t *testing.T) {
 	}
 	var records []record
 	for i := range 50 {
-		records = append(records,
-			record{Area: float64(i), Items: []int64{1, 2}, Price: float64(2 * i)})
+		records = append(
+			records,
+			record{
+				Area:  float64(i),
+				Items: []int64{1, 2},
+				Price: float64(2 * i),
+			},
+		)
 	}
 	if err := parquet.WriteFile("lists.parquet", records); err != nil {
 		t.Fatal(err)
@@ -39,11 +45,19 @@ func TestColumnTypesAreRefusedBeforeTheyArePaidFor(t *testing.T) {
 	}
 	for excluded, refused := range map[string]string{"pair": "items", "items": "pair"} {
 		for _, verb := range []string{"plan", "fit"} {
-			args := []string{verb, "--data", "lists.parquet", "--target", "price", "--epsilon",
-				"0.1", "--exclude", excluded}
+			args := []string{
+				verb,
+				"--data", "lists.parquet",
+				"--target", "price",
+				"--epsilon", "0.1",
+				"--exclude", excluded,
+			}
 			if verb == "fit" {
-				args = append(args, "--ledger", "my.ledger", "--dataset", "houses", "--out",
-					"refused")
+				args = append(args,
+					"--ledger", "my.ledger",
+					"--dataset", "houses",
+					"--out", "refused",
+				)
 			}
 			got := dptrain(t, args...)
 			if got.code != exitData ||
@@ -51,7 +65,13 @@ func TestColumnTypesAreRefusedBeforeTheyArePaidFor(t *testing.T) {
 					`column "`+refused+`" has the unsupported Parquet type list or group`) ||
 				!strings.Contains(got.stderr, "--exclude") ||
 				strings.Contains(got.stderr, "remains spent") {
-				t.Errorf("%s without %q: exit code %d, %s", verb, excluded, got.code, got.stderr)
+				t.Errorf(
+					"%s without %q: exit code %d, %s",
+					verb,
+					excluded,
+					got.code,
+					got.stderr,
+				)
 			}
 		}
 	}
@@ -62,8 +82,13 @@ func TestColumnTypesAreRefusedBeforeTheyArePaidFor(t *testing.T) {
 	if !bytes.Equal(after, before) {
 		t.Error("the ledger has changed")
 	}
-	got := dptrain(t, "fit", "--data", "lists.parquet", "--target", "price", "--epsilon", "0.1",
-		"--exclude", "items,pair", "--out", "trained")
+	got := dptrain(t, "fit",
+		"--data", "lists.parquet",
+		"--target", "price",
+		"--epsilon", "0.1",
+		"--exclude", "items,pair",
+		"--out", "trained",
+	)
 	if got.code != 0 {
 		t.Errorf("without both columns: exit code %d, %s", got.code, got.stderr)
 	}
@@ -83,8 +108,12 @@ func TestStoredDatesAreNoted(t *testing.T) {
 	for i := range 400 {
 		day := int32(19700 + i%200)
 		records = append(records, record{day, float64(i % 7), float64(i % 13)})
-		text += fmt.Sprintf("%s,%d,%d\n",
-			time.Unix(int64(day)*24*60*60, 0).UTC().Format(time.DateOnly), i%7, i%13)
+		text += fmt.Sprintf(
+			"%s,%d,%d\n",
+			time.Unix(int64(day)*24*60*60, 0).UTC().Format(time.DateOnly),
+			i%7,
+			i%13,
+		)
 	}
 	if err := parquet.WriteFile("t.parquet", records); err != nil {
 		t.Fatal(err)
@@ -92,13 +121,20 @@ func TestStoredDatesAreNoted(t *testing.T) {
 	writeFile(t, "t.csv", text)
 	const note = `note: t.parquet: the dates in ["day"] are read as text; add --date day=auto`
 	for _, verb := range []string{"plan", "fit"} {
-		for flags, want := range map[string]int{"": 1, "--date day=auto": 0, "--exclude day": 0} {
-			args := append([]string{verb, "--data", "t.parquet", "--target", "y", "--epsilon", "1"},
-				strings.Fields(flags)...)
+		for flags, want := range map[string]int{
+			"":                1,
+			"--date day=auto": 0,
+			"--exclude day":   0,
+		} {
+			args := append(
+				[]string{verb, "--data", "t.parquet", "--target", "y", "--epsilon", "1"},
+				strings.Fields(flags)...,
+			)
 			if verb == "fit" {
 				args = append(args, "--out", "out", "--force")
 			}
-			if r := dptrain(t, args...); r.code != exitOK || strings.Count(r.stderr, note) != want {
+			r := dptrain(t, args...)
+			if r.code != exitOK || strings.Count(r.stderr, note) != want {
 				t.Errorf("%s %s: %d, %s", verb, flags, r.code, r.stderr)
 			}
 		}
@@ -111,7 +147,13 @@ func TestStoredDatesAreNoted(t *testing.T) {
 		_, profile, _ := strings.Cut(readFile(t, "look/curator/look.txt"), "\n")
 		counts[name] = strings.ReplaceAll(profile, name, "t")
 	}
-	if r := dptrain(t, "fit", "--data", "t.parquet", "--target", "day", "--epsilon", "1", "--force"); r.code !=
+	r := dptrain(t, "fit",
+		"--data", "t.parquet",
+		"--target", "day",
+		"--epsilon", "1",
+		"--force",
+	)
+	if r.code !=
 		exitRecipe || !strings.Contains(r.stderr, "as dates, but regression needs numbers") {
 		t.Errorf("a target of dates: %+v", r)
 	}

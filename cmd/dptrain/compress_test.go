@@ -26,17 +26,22 @@ func TestCompress(t *testing.T) {
 	writeLeaves(t)
 	truth := strings.Split(readFile(t, "new.csv"), "\n")[1:401]
 	for name, args := range map[string][]string{
-		"snc": nil, "metric": {"--metric", "--passes", "30"},
+		"snc":        nil,
+		"metric":     {"--metric", "--passes", "30"},
 		"components": {"--components", "3", "--vectors", "30"},
-		"subsample":  {"--method", "subsample", "--share", "0.2"}, "cnn": {"--method", "cnn"},
-		"fcnn": {"--method", "fcnn"},
-		"knn":  {"--method", "knn", "--neighbours", "5"},
+		"subsample":  {"--method", "subsample", "--share", "0.2"},
+		"cnn":        {"--method", "cnn"},
+		"fcnn":       {"--method", "fcnn"},
+		"knn":        {"--method", "knn", "--neighbours", "5"},
 	} {
 		out := name + ".json"
-		args = append([]string{"compress", "--public", "known.csv", "--test", "new.csv", "-o", out},
-			args...)
+		args = append(
+			[]string{"compress", "--public", "known.csv", "--test", "new.csv", "-o", out},
+			args...,
+		)
 		got := dptrain(t, args...)
-		if got.code != 0 || got.stderr != "" ||
+		if got.code != 0 ||
+			got.stderr != "" ||
 			!strings.Contains(got.stdout, "privacy      none: ") ||
 			!strings.Contains(got.stdout, "tested on 400 records") {
 			t.Fatalf("%s: %+v", name, got)
@@ -58,7 +63,8 @@ func TestCompress(t *testing.T) {
 		}
 		_, sentence, _ := strings.Cut(got.stdout, "the model")
 		fields := strings.Fields(strings.Split(sentence, "\n")[0])
-		if said := fields[len(fields)-1]; said != formatShare(wrong, 400) || wrong > 100 {
+		said := fields[len(fields)-1]
+		if said != formatShare(wrong, 400) || wrong > 100 {
 			t.Errorf("%s: %d of 400 are wrong, and it says %s", name, wrong, said)
 		}
 	}
@@ -74,15 +80,19 @@ func formatShare(n, of int) string {
 // table, which is why these methods have no privacy.
 func TestCompressHoldsRecords(t *testing.T) {
 	writeLeaves(t)
-	if got := dptrain(t, "compress", "--public", "known.csv", "--method", "knn", "-o",
-		"all.json"); got.code != 0 {
+	got := dptrain(t, "compress",
+		"--public", "known.csv",
+		"--method", "knn",
+		"-o", "all.json",
+	)
+	if got.code != 0 {
 		t.Fatalf("%+v", got)
 	}
 	file := readFile(t, "all.json")
 	cells := strings.Split(strings.Split(readFile(t, "known.csv"), "\n")[1], ",")
-	if want := `{"class":"` + cells[6] + `","at":[` +
-		strings.ReplaceAll(strings.Join(cells[:5], ","), ".0,", ",") + ","; !strings.Contains(file,
-		want) {
+	want := `{"class":"` + cells[6] + `","at":[` +
+		strings.ReplaceAll(strings.Join(cells[:5], ","), ".0,", ",") + ","
+	if !strings.Contains(file, want) {
 		t.Errorf("%s is not in the model", want)
 	}
 }
@@ -106,10 +116,16 @@ func TestCompressIsRefused(t *testing.T) {
 	must(4, "this one predicts classes", "predict", "--interval", "0.9", "leaves.json", "new.csv")
 
 	writeFile(t, "line.csv", lineCSV(200))
-	must(0, "", "fit", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--out", "out",
-		"-q")
+	must(0, "", "fit",
+		"--data", "line.csv",
+		"--target", "y",
+		"--epsilon", "1",
+		"--out", "out",
+		"-q",
+	)
 	must(0, "OK  ", "verify", "out")
-	if err := os.Rename("leaves.json", filepath.Join("out", "release", "model.json")); err != nil {
+	err := os.Rename("leaves.json", filepath.Join("out", "release", "model.json"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	must(8, "it was trained without privacy", "verify", "out")
@@ -133,10 +149,14 @@ func TestCompressMistakes(t *testing.T) {
 		{"--public known.csv -o m.json --method knn --share 0.1", 2, "no effect with --method knn"},
 		{"--public known.csv -o m.json --method fcnn --metric", 2, "no effect with --method fcnn"},
 		{"--public known.csv -o m.json --method knn --gamma2 2", 2, "no effect with --method knn"},
-		{"--public known.csv -o m.json --optimizer lbfgs", 2,
-			"--optimizer must be one of adam, conjugate-gradient"},
-		{"--public known.csv -o m.json --gamma2 0", 2,
-			"--gamma2 must be above 0 and at most 1e+06"},
+		{
+			"--public known.csv -o m.json --optimizer lbfgs", 2,
+			"--optimizer must be one of adam, conjugate-gradient",
+		},
+		{
+			"--public known.csv -o m.json --gamma2 0", 2,
+			"--gamma2 must be above 0 and at most 1e+06",
+		},
 		{"--public known.csv -o m.json --share 0.1 --vectors 9", 2, "not both"},
 		{"--public known.csv -o m.json --share 1.5", 2, "at most 1"},
 		{"--public known.csv -o m.json --vectors 0", 2, "at least 1"},
@@ -168,21 +188,31 @@ func TestCompressKnownTable(t *testing.T) {
 	writeLeaves(t)
 	for _, args := range [][]string{
 		{"ledger", "init", "dptrain.ledger", "--dataset", "leaves", "--epsilon", "9"},
-		{"fit", "--data", "known.csv", "--target", "stalk", "--epsilon", "1", "--dataset", "leaves",
-			"--out", "out", "-q"},
+		{
+			"fit",
+			"--data", "known.csv",
+			"--target", "stalk",
+			"--epsilon", "1",
+			"--dataset", "leaves",
+			"--out", "out",
+			"-q",
+		},
 	} {
 		if got := dptrain(t, args...); got.code != 0 {
 			t.Fatalf("%+v", got)
 		}
 	}
-	for _, args := range [][]string{{"--public", "known.csv"},
-		{"--public", "new.csv", "--test", "known.csv"}} {
+	for _, args := range [][]string{
+		{"--public", "known.csv"},
+		{"--public", "new.csv", "--test", "known.csv"},
+	} {
 		got := dptrain(t, append(append([]string{"compress"}, args...), "-o", "m.json")...)
 		if got.code != 6 || !strings.Contains(got.stderr, `as data set "leaves"`) {
 			t.Errorf("%q: %+v", args, got)
 		}
 	}
-	if got := dptrain(t, "compress", "--public", "new.csv", "-o", "m.json"); got.code != 0 {
+	got := dptrain(t, "compress", "--public", "new.csv", "-o", "m.json")
+	if got.code != 0 {
 		t.Errorf("%+v", got)
 	}
 }

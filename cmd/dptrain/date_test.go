@@ -38,20 +38,31 @@ model: {method: joint-gram}
 			t.Errorf("the model lacks %s", name)
 		}
 	}
-	got := dptrainIn(t, "admitted;x\n05.12.2021;1\n05.01.2021;1\n\n", "predict",
-		"out/release/model.json", "-")
+	got := dptrainIn(
+		t,
+		"admitted;x\n05.12.2021;1\n05.01.2021;1\n\n",
+		"predict",
+		"out/release/model.json",
+		"-",
+	)
 	var winter, summer float64
-	if n, err := fmt.Sscanf(got.stdout, "prediction\n%g\n%g\n", &winter, &summer); n != 2 ||
-		winter < 11 || winter > 14 || summer > 3 || summer < 0 {
+	n, err := fmt.Sscanf(got.stdout, "prediction\n%g\n%g\n", &winter, &summer)
+	if n != 2 || winter < 11 || winter > 14 || summer > 3 || summer < 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if got := dptrainIn(t, "day;x\n", "predict", "out/release/model.json",
-		"-"); got.code != exitData ||
+	got = dptrainIn(
+		t,
+		"day;x\n",
+		"predict",
+		"out/release/model.json",
+		"-",
+	)
+	if got.code != exitData ||
 		!strings.Contains(got.stderr, `there is no column "admitted"`) {
 		t.Errorf("%+v", got)
 	}
-	if h, err := dataset.ReadHeading("t.csv", dataset.ReadOptions{}); err != nil ||
-		len(h.Notes) == 0 {
+	h, err := dataset.ReadHeading("t.csv", dataset.ReadOptions{})
+	if err != nil || len(h.Notes) == 0 {
 		t.Errorf("semicolons are not noticed: %+v, %v", h, err)
 	}
 }

@@ -18,14 +18,23 @@ import (
 // the key that fixes it.
 func TestDialects(t *testing.T) {
 	schema := dataset.Schema{Columns: []dataset.Column{
-		{Name: "größe"}, {Name: "preis"},
-		{Name: "ort", Kind: dataset.Category, Categories: []string{"Köln", "Zürich", "a, b; c"}},
+		{Name: "größe"},
+		{Name: "preis"},
+		{
+			Name:       "ort",
+			Kind:       dataset.Category,
+			Categories: []string{"Köln", "Zürich", "a, b; c"},
+		},
 		{Name: "tag.days", Source: "tag", Part: "days", Date: "2006-01-02"},
 		{Name: "tag.month", Source: "tag", Part: "month", Date: "2006-01-02"},
 	}}
-	want := [][]float64{{1.5, 2.25, math.NaN(), 1234.5, -7, .125},
-		{1200, 7.5, 1250000.25, 3, math.NaN(), 12}, {0, 1, 2, 0, 3, 1},
-		{19782, 19722, 19723, math.NaN(), 10776, 19782}, {2, 12, 1, math.NaN(), 7, 2}}
+	want := [][]float64{
+		{1.5, 2.25, math.NaN(), 1234.5, -7, .125},
+		{1200, 7.5, 1250000.25, 3, math.NaN(), 12},
+		{0, 1, 2, 0, 3, 1},
+		{19782, 19722, 19723, math.NaN(), 10776, 19782},
+		{2, 12, 1, math.NaN(), 7, 2},
+	}
 	names := []string{"größe", "ort", "preis", "tag"}
 	seen := map[string]bool{"write.py": true, "README.md": true}
 	for _, c := range []struct {
@@ -41,8 +50,11 @@ func TestDialects(t *testing.T) {
 		{"pandas-tab.tsv.gz", "", ""},
 		{"pandas-quoted.csv", "read with --quote single", ""},
 		{"pandas-quoted.csv", "--quote single", "--quote single"},
-		{"pandas-bar.csv", "--encoding windows-1252",
-			"--separator | --quote none --encoding cp850 --header größe,ort,preis,tag"},
+		{
+			"pandas-bar.csv",
+			"--encoding windows-1252",
+			"--separator | --quote none --encoding cp850 --header größe,ort,preis,tag",
+		},
 		{"pandas-index.csv", "has no name", "--skip 1 --header index,größe,ort,preis,tag"},
 		{"pandas-sentinel.csv", "", "--missing -999"},
 		{"pandas.jsonl", "--header", "--header größe,ort,preis,tag"},
@@ -78,14 +90,25 @@ func TestDialects(t *testing.T) {
 		{"gnumeric.xlsx", "", ""},
 		{"gnumeric.csv", "", ""},
 		{"xlsxwriter.xlsx", "--sheet", "--sheet Daten --skip 2"},
-		{"excel-unicode.txt.csv", "--encoding utf-16", "--encoding utf-16 --separator tab"},
+		{
+			"excel-unicode.txt.csv",
+			"--encoding utf-16",
+			"--encoding utf-16 --separator tab",
+		},
 		{"excel-german.csv", "as its first line declares", "--decimal , --thousands ."},
 		{"excel-german.csv", "declares", "--skip 1 --separator ; --decimal , --thousands ."},
-		{"libreoffice-french.csv", "--decimal ,",
-			"--encoding windows-1252 --decimal , --thousands blank"},
+		{
+			"libreoffice-french.csv",
+			"--decimal ,",
+			"--encoding windows-1252 --decimal , --thousands blank",
+		},
 		{"r.csv", "", ""},
 		{"r-csv2.csv", "--decimal ,", "--decimal ,"},
-		{"r-rownames.csv", "--skip 1 --header", "--skip 1 --header row,größe,ort,preis,tag"},
+		{
+			"r-rownames.csv",
+			"--skip 1 --header",
+			"--skip 1 --header row,größe,ort,preis,tag",
+		},
 		{"r-table.csv", "write.csv", "-"},
 		{"report.csv", "--skip", "--skip 2"},
 		{"mac.csv", "line endings", "-"},
@@ -95,9 +118,11 @@ func TestDialects(t *testing.T) {
 		schema := schema
 		if c.file == "gnumeric.csv" {
 			schema.Columns = slices.Clone(schema.Columns)
-			schema.Columns[3].Date, schema.Columns[4].Date = dataset.AutoDate, dataset.AutoDate
+			schema.Columns[3].Date = dataset.AutoDate
+			schema.Columns[4].Date = dataset.AutoDate
 		}
-		told, given := "", []string(nil)
+		told := ""
+		given := []string(nil)
 		if c.flags != "-" {
 			given = strings.Fields(c.flags)
 		}
@@ -120,8 +145,8 @@ func TestDialects(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if header, err := dataset.Header(path, o); err != nil ||
-			!slices.Equal(header[len(header)-4:], names) {
+		header, err := dataset.Header(path, o)
+		if err != nil || !slices.Equal(header[len(header)-4:], names) {
 			t.Errorf("%s: header %q, %v", c.file, header, err)
 		}
 		table, _, err := dataset.Read(t.Context(), path, schema, o)
@@ -138,8 +163,14 @@ func TestDialects(t *testing.T) {
 					got = table.Float(j)[i]
 				}
 				if got != x && !(math.IsNaN(got) && math.IsNaN(x)) {
-					t.Errorf("%s: row %d of %s is %v, want %v", c.file, i+1, schema.Columns[j].Name,
-						got, x)
+					t.Errorf(
+						"%s: row %d of %s is %v, want %v",
+						c.file,
+						i+1,
+						schema.Columns[j].Name,
+						got,
+						x,
+					)
 				}
 			}
 		}

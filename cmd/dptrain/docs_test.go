@@ -13,9 +13,11 @@ import (
 func TestPitfallsNameTests(t *testing.T) {
 	page := readFile(t, "../../docs/proofs/pitfalls.md")
 	name := regexp.MustCompile("`([a-z/]+)\\.((?:Test|Fuzz)\\w+)`")
-	rows, tests := 0, 0
+	rows := 0
+	tests := 0
 	for line := range strings.Lines(page) {
-		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| pitfall") ||
+		if !strings.HasPrefix(line, "| ") ||
+			strings.HasPrefix(line, "| pitfall") ||
 			strings.HasPrefix(line, "| ---") {
 			continue
 		}
@@ -71,7 +73,8 @@ func isTest(t *testing.T, pkg, name string) bool {
 func TestPlanFitsATerminal(t *testing.T) {
 	for _, name := range []string{"classes", "search", "dpfsdr-sizes", "brc-pure"} {
 		got := dptrain(t, "plan", "../../examples/"+name+".yaml")
-		if got.code != 0 || !strings.Contains(got.stdout, "\nfit/holdout/") && name != "brc-pure" {
+		if got.code != 0 ||
+			!strings.Contains(got.stdout, "\nfit/holdout/") && name != "brc-pure" {
 			t.Errorf("%s: %+v", name, got)
 		}
 		for line := range strings.Lines(got.stdout) {

@@ -30,11 +30,24 @@ func TestEngineFlag(t *testing.T) {
 	}{
 		{"memory", "", []string{"--data", table, "--engine", "memory"}},
 		{"auto", "", []string{"--data", table}},
-		{"stream", "", []string{"--data", table, "--engine", "stream", "--scratch", "scratch"}},
-		{"stdin", text, []string{"--data", "-", "--engine", "stream", "--scratch", "scratch"}},
+		{
+			"stream",
+			"",
+			[]string{"--data", table, "--engine", "stream", "--scratch", "scratch"},
+		},
+		{
+			"stdin",
+			text,
+			[]string{"--data", "-", "--engine", "stream", "--scratch", "scratch"},
+		},
 	} {
-		if out, err := separateProcess(t, tt.stdin, "",
-			append(append(args, "--out", tt.name), tt.flags...)).CombinedOutput(); err != nil {
+		out, err := separateProcess(
+			t,
+			tt.stdin,
+			"",
+			append(append(args, "--out", tt.name), tt.flags...),
+		).CombinedOutput()
+		if err != nil {
 			t.Fatalf("%s: %v\n%s", tt.name, err, out)
 		}
 		if got, want := readFile(t, tt.name+"/release/model.json"),
@@ -53,20 +66,50 @@ func TestEngineFlag(t *testing.T) {
 		code  int
 		text  string
 	}{
-		{[]string{"--engine", "disk"}, 2, "--engine must be one of auto, memory, stream, spark"},
+		{
+			[]string{"--engine", "disk"},
+			2,
+			"--engine must be one of auto, memory, stream, spark",
+		},
 		{[]string{"--engine", "spark"}, 2, "--engine spark needs --connect"},
-		{[]string{"--connect", "sc://localhost"}, 2,
-			"--connect needs --engine spark"},
-		{[]string{"--engine", "spark", "--connect", "sc://spark.example"}, 2,
-			"on another machine"},
-		{[]string{"--engine", "spark", "--connect", "sc://localhost", "--method", "tukey"}, 3,
-			"these steps need all records in one place: tukey"},
-		{[]string{"--engine", "spark", "--connect", "sc://localhost", "--select", "kendall"}, 3,
-			"these steps need all records in one place: kendall"},
-		{[]string{"--engine", "stream", "--scratch", "none"}, 2,
-			"the scratch file cannot be written"},
+		{
+			[]string{"--connect", "sc://localhost"},
+			2,
+			"--connect needs --engine spark",
+		},
+		{
+			[]string{"--engine", "spark", "--connect", "sc://spark.example"},
+			2,
+			"on another machine",
+		},
+		{
+			[]string{
+				"--engine", "spark",
+				"--connect", "sc://localhost",
+				"--method", "tukey",
+			},
+			3,
+			"these steps need all records in one place: tukey",
+		},
+		{
+			[]string{
+				"--engine", "spark",
+				"--connect", "sc://localhost",
+				"--select", "kendall",
+			},
+			3,
+			"these steps need all records in one place: kendall",
+		},
+		{
+			[]string{"--engine", "stream", "--scratch", "none"},
+			2,
+			"the scratch file cannot be written",
+		},
 	} {
-		got := dptrain(t, append(append(args, "--out", "refused", "--data", table), tt.flags...)...)
+		got := dptrain(
+			t,
+			append(append(args, "--out", "refused", "--data", table), tt.flags...)...,
+		)
 		if got.code != tt.code || !strings.Contains(got.stderr, tt.text) {
 			t.Errorf("%v: %+v", tt.flags, got)
 		}
@@ -85,15 +128,28 @@ func TestEngineKey(t *testing.T) {
 	}
 	chdirTemp(t)
 	for name, method := range map[string]string{"sums": "joint-gram", "rows": "svm"} {
-		writeFile(t, name+".yaml",
+		writeFile(
+			t,
+			name+".yaml",
 			"engine: stream\ntask: classification\ndata: {path: "+table+
 				", target: repaid, classes: [no, yes]}\nprivacy: {epsilon: 1}\nmodel: {method: "+
-				method+"}\n")
+				method+"}\n",
+		)
 	}
-	for out, flags := range map[string][]string{"stream": nil, "memory": {"--engine", "memory"}} {
-		if text, err := separateProcess(t, "", "",
-			append([]string{"fit", "sums.yaml", "-q", "--out", out},
-				flags...)).CombinedOutput(); err != nil {
+	for out, flags := range map[string][]string{
+		"stream": nil,
+		"memory": {"--engine", "memory"},
+	} {
+		text, err := separateProcess(
+			t,
+			"",
+			"",
+			append(
+				[]string{"fit", "sums.yaml", "-q", "--out", out},
+				flags...,
+			),
+		).CombinedOutput()
+		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
 	}
@@ -102,11 +158,13 @@ func TestEngineKey(t *testing.T) {
 			t.Errorf("%s depends on the engine", file)
 		}
 	}
-	if got := dptrain(t, "fit", "rows.yaml"); got.code != 3 ||
+	got := dptrain(t, "fit", "rows.yaml")
+	if got.code != 3 ||
 		!strings.Contains(got.stderr, "need all records in one place: svm") {
 		t.Errorf("the key is not looked at: %+v", got)
 	}
-	if got := dptrain(t, "fit", "rows.yaml", "-q", "--engine", "memory"); got.code != 0 {
+	got = dptrain(t, "fit", "rows.yaml", "-q", "--engine", "memory")
+	if got.code != 0 {
 		t.Errorf("the flag does not replace the key: %+v", got)
 	}
 }
@@ -133,9 +191,18 @@ func TestKilledWithScratch(t *testing.T) {
 		t.Fatal(err)
 	}
 	chdirTemp(t)
-	args := []string{"fit", "--data", table, "--target", "price", "--undeclared", "numbers",
-		"--epsilon", "1", "-q", "--engine", "stream", "--scratch", "."}
-	if out, err := separateProcess(t, "", "scaling", args).CombinedOutput(); err == nil {
+	args := []string{
+		"fit",
+		"--data", table,
+		"--target", "price",
+		"--undeclared", "numbers",
+		"--epsilon", "1",
+		"-q",
+		"--engine", "stream",
+		"--scratch", ".",
+	}
+	out, err := separateProcess(t, "", "scaling", args).CombinedOutput()
+	if err == nil {
 		t.Fatalf("it was not killed:\n%s", out)
 	}
 	left, err := filepath.Glob("dptrain-scratch-*")
@@ -173,22 +240,47 @@ func TestQueryOfCluster(t *testing.T) {
 		{[]string{"check", "query.yaml"}, 0, ""},
 		{[]string{"check", "listed.yaml"}, 0, ""},
 		{[]string{"plan", "listed.yaml"}, 0, ""},
-		{[]string{"plan", "query.yaml"}, 4,
-			"known only to the cluster; add --connect"},
-		{[]string{"plan", "query.yaml", "--connect", "sc://spark.example"}, 2,
-			"without TLS and a token"},
-		{[]string{"plan", "query.yaml", "--data", "t.csv", "--connect", "sc://localhost"}, 2,
-			"--connect needs data.spark"},
+		{
+			[]string{"plan", "query.yaml"},
+			4,
+			"known only to the cluster; add --connect",
+		},
+		{
+			[]string{"plan", "query.yaml", "--connect", "sc://spark.example"},
+			2,
+			"without TLS and a token",
+		},
+		{
+			[]string{
+				"plan", "query.yaml",
+				"--data", "t.csv",
+				"--connect", "sc://localhost",
+			},
+			2,
+			"--connect needs data.spark",
+		},
 		{[]string{"fit", "query.yaml"}, 4, "known only to the cluster"},
 		{[]string{"fit", "listed.yaml"}, 2, "use fit --engine spark --connect"},
-		{[]string{"fit", "listed.yaml", "--engine", "memory"}, 2,
-			"use fit --engine spark --connect"},
-		{[]string{"fit", "listed.yaml", "--engine", "spark"}, 2, "--engine spark needs --connect"},
+		{
+			[]string{"fit", "listed.yaml", "--engine", "memory"},
+			2,
+			"use fit --engine spark --connect",
+		},
+		{
+			[]string{"fit", "listed.yaml", "--engine", "spark"},
+			2,
+			"--engine spark needs --connect",
+		},
 		{[]string{"audit", "query.yaml"}, 4, "known only to the cluster"},
-		{[]string{"audit", "listed.yaml", "--own-table"}, 2, "use fit --engine spark --connect"},
+		{
+			[]string{"audit", "listed.yaml", "--own-table"},
+			2,
+			"use fit --engine spark --connect",
+		},
 	} {
 		got := dptrain(t, tt.args...)
-		if got.code != tt.code || !strings.Contains(got.stderr, tt.text) ||
+		if got.code != tt.code ||
+			!strings.Contains(got.stderr, tt.text) ||
 			strings.Contains(got.stderr, "secret_table") {
 			t.Errorf("%v: %+v", tt.args, got)
 		}

@@ -22,11 +22,17 @@ func sourceFiles(t *testing.T) map[string]*ast.File {
 			return err
 		case d.IsDir() && (d.Name() == "testdata" || d.Name() == ".git"):
 			return filepath.SkipDir
-		case d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go"):
+		case d.IsDir() ||
+			filepath.Ext(path) != ".go" ||
+			strings.HasSuffix(path, "_test.go"):
 			return nil
 		}
-		files[path], err = parser.ParseFile(token.NewFileSet(), path, nil,
-			parser.SkipObjectResolution)
+		files[path], err = parser.ParseFile(
+			token.NewFileSet(),
+			path,
+			nil,
+			parser.SkipObjectResolution,
+		)
 		return err
 	})
 	if err != nil {
@@ -82,7 +88,8 @@ func nameOf(f ast.Expr) string {
 // Stages of a run with the same name as a package are named differently in messages.
 func TestErrorsNameNoPackage(t *testing.T) {
 	files := sourceFiles(t)
-	packages, stages := map[string]bool{}, map[string]bool{"selection": true, "scaling": true}
+	packages := map[string]bool{}
+	stages := map[string]bool{"selection": true, "scaling": true}
 	for _, file := range files {
 		packages[file.Name.Name] = true
 	}
@@ -90,9 +97,12 @@ func TestErrorsNameNoPackage(t *testing.T) {
 	for path, file := range files {
 		for _, text := range errorTexts(file) {
 			seen++
-			word, rest, _ := strings.Cut(strings.TrimPrefix(message(errors.New(text)), "dptrain: "),
-				": ")
-			if word == "dptrain" && (file.Name.Name == "main" || file.Name.Name == "terminal") { // a line that starts with the program name
+			word, rest, _ := strings.Cut(
+				strings.TrimPrefix(message(errors.New(text)), "dptrain: "),
+				": ",
+			)
+			if word == "dptrain" &&
+				(file.Name.Name == "main" || file.Name.Name == "terminal") { // a line that starts with the program name
 				continue
 			}
 			if rest != "" && packages[word] && (word == file.Name.Name || !stages[word]) {
@@ -101,7 +111,10 @@ func TestErrorsNameNoPackage(t *testing.T) {
 		}
 	}
 	if seen < 500 || !packages["adassp"] {
-		t.Errorf("%d texts of errors in %d files: the test does not look everywhere", seen,
-			len(files))
+		t.Errorf(
+			"%d texts of errors in %d files: the test does not look everywhere",
+			seen,
+			len(files),
+		)
 	}
 }

@@ -20,7 +20,9 @@ import (
 
 // TestExitCodes compares the exit code of every kind of error with a golden file, because scripts rely on them.
 func TestExitCodes(t *testing.T) {
-	wrap := func(err error) error { return fmt.Errorf("while testing: %w", err) }
+	wrap := func(err error) error {
+		return fmt.Errorf("while testing: %w", err)
+	}
 	errs := []struct {
 		name string
 		err  error
@@ -37,8 +39,10 @@ func TestExitCodes(t *testing.T) {
 		{"a plan that is refused", fault.WithKind(fault.Recipe, pipeline.ErrNoFeature)},
 		{"a table that cannot be read", &dataset.FileError{Err: dataset.ErrUnreadable}},
 		{"a table without a header", &dataset.FileError{Err: dataset.ErrNoHeader}},
-		{"a header that lacks a declared column",
-			fault.WithKind(fault.Data, recipe.Problems{{Msg: "no"}})},
+		{
+			"a header that lacks a declared column",
+			fault.WithKind(fault.Data, recipe.Problems{{Msg: "no"}}),
+		},
 		{"a target that is absent, in init", recipe.ErrTargetAbsent},
 		{"a header that cannot be used, in init", recipe.ErrHeader},
 		{"a model that cannot be read", fault.WithKind(fault.Data, errors.New("no"))},
@@ -91,12 +95,17 @@ func TestPanicReportHasPositionsOnly(t *testing.T) {
 			other.Go(func() { panicElsewhere() })
 			other.Wait()
 		}
-		code := a.run(t.Context(), strings.Fields("fit --data line.csv --target y --epsilon 1"))
-		if code != exitInternal || stdout.String() != "" ||
+		code := a.run(
+			t.Context(),
+			strings.Fields("fit --data line.csv --target y --epsilon 1"),
+		)
+		if code != exitInternal ||
+			stdout.String() != "" ||
 			!strings.Contains(stderr.String(), "internal error") {
 			t.Errorf("code %d, stdout %q, stderr %q", code, stdout.String(), stderr.String())
 		}
-		if strings.Contains(stderr.String(), "4711") || strings.Contains(stderr.String(), "0x") {
+		if strings.Contains(stderr.String(), "4711") ||
+			strings.Contains(stderr.String(), "0x") {
 			t.Errorf("the value reached the terminal: %s", stderr.String())
 		}
 		if where := strings.Contains(stderr.String(), "exit_test.go:"); where != debug {
@@ -121,8 +130,8 @@ func TestFilesNamedLikePackages(t *testing.T) {
 	chdirTemp(t)
 	for _, name := range []string{"report", "ledger", "bench", "audit"} {
 		got := dptrain(t, "predict", name, "new.csv")
-		if want := "dptrain: " + name + ": the model cannot be read: "; got.code != exitData ||
-			!strings.HasPrefix(got.stderr, want) {
+		want := "dptrain: " + name + ": the model cannot be read: "
+		if got.code != exitData || !strings.HasPrefix(got.stderr, want) {
 			t.Errorf("%+v, want %s", got, want)
 		}
 	}

@@ -21,15 +21,25 @@ func TestOneTableInManyForms(t *testing.T) {
 	writeFile(t, "part-2.csv", csv.String())
 	writeFile(t, "bare.csv", body.String())
 	writeFile(t, "t.jsonl", lines.String())
-	rest := []string{"--target", "y", "--epsilon", "5", "--method", "joint-gram", "--quiet",
-		"--force"}
+	rest := []string{
+		"--target", "y",
+		"--epsilon", "5",
+		"--method", "joint-gram",
+		"--quiet",
+		"--force",
+	}
 	var plan string
 	for name, args := range map[string][]string{
-		"stdin": {"--data", "-"}, "pattern": {"--data", "part-*.csv"},
-		"bare": {"--data", "bare.csv", "--header", "x,y"},
-		"json": {"--data", "t.jsonl", "--header", "x,y"},
+		"stdin":   {"--data", "-"},
+		"pattern": {"--data", "part-*.csv"},
+		"bare":    {"--data", "bare.csv", "--header", "x,y"},
+		"json":    {"--data", "t.jsonl", "--header", "x,y"},
 	} {
-		got := dptrainIn(t, csv.String(), append(append([]string{"fit"}, args...), rest...)...)
+		got := dptrainIn(
+			t,
+			csv.String(),
+			append(append([]string{"fit"}, args...), rest...)...,
+		)
 		if got.code != exitOK {
 			t.Fatalf("%s: %+v", name, got)
 		}
@@ -43,13 +53,16 @@ func TestOneTableInManyForms(t *testing.T) {
 			if name == "bare" && line == "-" {
 				in = "3\n"
 			}
-			if got := dptrainIn(t, in, extra...); got.code != exitOK ||
-				strings.Count(got.stdout, "\n") != 2 {
+			got := dptrainIn(t, in, extra...)
+			if got.code != exitOK || strings.Count(got.stdout, "\n") != 2 {
 				t.Errorf("%s, %s: %+v", name, line, got)
 			}
 		}
-		priced := dptrainIn(t, csv.String(),
-			append(append([]string{"plan"}, args...), rest[:6]...)...)
+		priced := dptrainIn(
+			t,
+			csv.String(),
+			append(append([]string{"plan"}, args...), rest[:6]...)...,
+		)
 		if plan == "" {
 			plan = priced.stdout
 		}
@@ -57,9 +70,11 @@ func TestOneTableInManyForms(t *testing.T) {
 			t.Errorf("%s: %+v", name, priced)
 		}
 	}
-	if got := dptrain(t,
-		append([]string{"fit", "--data", "t.jsonl"}, rest...)...); got.code != exitData ||
-		!strings.Contains(got.stderr, "--header") {
+	got := dptrain(
+		t,
+		append([]string{"fit", "--data", "t.jsonl"}, rest...)...,
+	)
+	if got.code != exitData || !strings.Contains(got.stderr, "--header") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -50,7 +50,11 @@ func TestFit(t *testing.T) {
 	if got.code != exitOK || got.stderr != "" {
 		t.Fatalf("%+v", got)
 	}
-	files.compare(t, "fit", numbers.ReplaceAllString(withoutChances(got.stdout), "${1}${2}…\n"))
+	files.compare(
+		t,
+		"fit",
+		numbers.ReplaceAllString(withoutChances(got.stdout), "${1}${2}…\n"),
+	)
 	var names []string
 	err := filepath.WalkDir("out", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -76,14 +80,18 @@ func TestFit(t *testing.T) {
 	if r.Metrics.R2 == nil || r.Metrics.R2.Value < .9 || r.Guarantee.Spent > 1 {
 		t.Errorf("a line of 20000 records: %+v, %+v", r.Metrics.R2, r.Guarantee)
 	}
-	if run := runFile(t, "out"); run.Rows != 20000 || run.TrainRows+run.HoldoutRows != 20000 ||
-		run.Data != "line.csv" || run.Date == "" || run.Tool.Go == "" {
+	run := runFile(t, "out")
+	if run.Rows != 20000 ||
+		run.TrainRows+run.HoldoutRows != 20000 ||
+		run.Data != "line.csv" ||
+		run.Date == "" ||
+		run.Tool.Go == "" {
 		t.Errorf("%+v", run)
 	} else if _, ok := run.Seconds["read"]; !ok {
 		t.Errorf("seconds: %v", run.Seconds)
 	}
-	if got := dptrain(t, "predict", "out/release/model.json", "line.csv"); got.code != exitOK ||
-		strings.Count(got.stdout, "\n") != 20001 {
+	got = dptrain(t, "predict", "out/release/model.json", "line.csv")
+	if got.code != exitOK || strings.Count(got.stdout, "\n") != 20001 {
 		t.Errorf("predict with what was written: code %d, %s", got.code, got.stderr)
 	}
 }
@@ -106,19 +114,21 @@ func TestNeverOverwrites(t *testing.T) {
 	if got := dptrain(t, fitArgs...); got != want { // the output folder is checked before the table
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, append(fitArgs, "--force")...); got.code != exitData ||
+	got := dptrain(t, append(fitArgs, "--force")...)
+	if got.code != exitData ||
 		readFile(t, "out/release/model.json") != before {
 		t.Errorf("a run that fails must leave the old results: %+v", got)
 	}
 	if err := os.Rename("moved.csv", "line.csv"); err != nil {
 		t.Fatal(err)
 	}
-	if got := dptrain(t, append(fitArgs, "--force")...); got.code != exitOK ||
-		readFile(t, "out/release/model.json") == before {
+	got = dptrain(t, append(fitArgs, "--force")...)
+	if got.code != exitOK || readFile(t, "out/release/model.json") == before {
 		t.Errorf("--force must replace the results: %+v", got)
 	}
 	writeFile(t, "out/release/notes.txt", "mine")
-	if got := dptrain(t, append(fitArgs, "--force")...); got.code != exitUsage ||
+	got = dptrain(t, append(fitArgs, "--force")...)
+	if got.code != exitUsage ||
 		!strings.Contains(got.stderr, "did not write") {
 		t.Errorf("--force must not remove other files: %+v", got)
 	}
@@ -189,7 +199,13 @@ func TestFitInterruptedAtEachStage(t *testing.T) {
 			t.Errorf("cancelled at %d of %q: the old results changed", at, stages)
 		}
 		if entries, err := os.ReadDir("out"); err != nil || len(entries) != 2 {
-			t.Errorf("cancelled at %d of %q: in out are %v, error %v", at, stages, entries, err)
+			t.Errorf(
+				"cancelled at %d of %q: in out are %v, error %v",
+				at,
+				stages,
+				entries,
+				err,
+			)
 		}
 	}
 	if err := os.RemoveAll("out"); err != nil {
@@ -222,7 +238,9 @@ func TestBadInput(t *testing.T) {
 	files := goldenFiles(t)
 	long := lineCSV(5000)
 	zip := gzipText(t, long)
-	over := func(old, new string) string { return strings.Replace(goodRecipe, old, new, 1) }
+	over := func(old, new string) string {
+		return strings.Replace(goodRecipe, old, new, 1)
+	}
 	tests := []struct {
 		name   string
 		recipe string
@@ -236,13 +254,28 @@ func TestBadInput(t *testing.T) {
 		{"epsilon negative", over("epsilon: 1", "epsilon: -1"), "", long, exitRecipe},
 		{"delta 1", goodRecipe + "  delta: 1\n", "", long, exitRecipe},
 		{"delta negative", goodRecipe + "  delta: -1e-6\n", "", long, exitRecipe},
-		{"k above d", goodRecipe + "selection: {method: auto, k: 3}\n", "", long, exitRecipe},
-		{"no feature left", over("target: y", "target: y\n  exclude: [a, b]"), "", long,
-			exitRecipe},
+		{
+			"k above d",
+			goodRecipe + "selection: {method: auto, k: 3}\n",
+			"",
+			long,
+			exitRecipe,
+		},
+		{
+			"no feature left",
+			over("target: y", "target: y\n  exclude: [a, b]"),
+			"",
+			long,
+			exitRecipe,
+		},
 		{"absent target", over("target: y", "target: price"), "", long, exitData},
-		{"absent declared column",
-			over("target: y", "target: y\n  columns: {c: {lower: 0, upper: 1}}"), "", long,
-			exitData},
+		{
+			"absent declared column",
+			over("target: y", "target: y\n  columns: {c: {lower: 0, upper: 1}}"),
+			"",
+			long,
+			exitData,
+		},
 		{"duplicate header", goodRecipe, "", "a,a,y\n1,2,3\n", exitData},
 		{"empty name in header", goodRecipe, "", "a,,y\n1,2,3\n", exitData},
 		{"no header", goodRecipe, "", "1,2,3\n4,5,6\n", exitData},
@@ -250,15 +283,29 @@ func TestBadInput(t *testing.T) {
 		{"empty file", goodRecipe, "", "", exitData},
 		{"absent file", over("line.csv", "none.csv"), "", long, exitData},
 		{"unknown suffix", over("line.csv", "line.xls"), "line.xls", long, exitData},
-		{"truncated gz", over("line.csv", "line.csv.gz"), "line.csv.gz", zip[:len(zip)/2],
-			exitData},
-		{"gz without its end", over("line.csv", "line.csv.gz"), "line.csv.gz", zip[:len(zip)-6],
-			exitData},
+		{
+			"truncated gz",
+			over("line.csv", "line.csv.gz"),
+			"line.csv.gz",
+			zip[:len(zip)/2],
+			exitData,
+		},
+		{
+			"gz without its end",
+			over("line.csv", "line.csv.gz"),
+			"line.csv.gz",
+			zip[:len(zip)-6],
+			exitData,
+		},
 		{"not gz", over("line.csv", "line.csv.gz"), "line.csv.gz", long, exitData},
 		{"not parquet", over("line.csv", "line.parquet"), "line.parquet", long, exitData},
-		{"epsilon without a finite mu",
-			over("epsilon: 1", "epsilon: 1e9") + "selection: {method: kendall, k: 1}\n", "", long,
-			exitBudget},
+		{
+			"epsilon without a finite mu",
+			over("epsilon: 1", "epsilon: 1e9") + "selection: {method: kendall, k: 1}\n",
+			"",
+			long,
+			exitBudget,
+		},
 	}
 	var b strings.Builder
 	for _, tt := range tests {
@@ -272,8 +319,13 @@ func TestBadInput(t *testing.T) {
 			writeFile(t, "recipe.yaml", tt.recipe)
 			got := dptrain(t, "fit", "recipe.yaml")
 			if got.code != tt.code || got.stdout != "" {
-				t.Errorf("code %d, want %d; stdout %q, stderr %q", got.code, tt.code, got.stdout,
-					got.stderr)
+				t.Errorf(
+					"code %d, want %d; stdout %q, stderr %q",
+					got.code,
+					tt.code,
+					got.stdout,
+					got.stderr,
+				)
 			}
 			for _, cell := range []string{"Miller", "Smith", "blue"} {
 				if strings.Contains(got.stderr, cell) {
@@ -292,12 +344,17 @@ func TestBadInput(t *testing.T) {
 // output is the same, and that the counts of bad cells appear only in the curator folder.
 func TestTotalOnRows(t *testing.T) {
 	wide := func(rows int) string {
-		names, cells := make([]string, 40), make([]string, 40)
+		names := make([]string, 40)
+		cells := make([]string, 40)
 		for j := range names {
-			names[j], cells[j] = "x"+strings.Repeat("i", j), "1"
+			names[j] = "x" + strings.Repeat("i", j)
+			cells[j] = "1"
 		}
 		names[39] = "y"
-		return strings.Join(names, ",") + "\n" + strings.Repeat(strings.Join(cells, ",")+"\n", rows)
+		return strings.Join(names, ",") + "\n" + strings.Repeat(
+			strings.Join(cells, ",")+"\n",
+			rows,
+		)
 	}
 	tests := []struct {
 		name, data                      string
@@ -324,7 +381,11 @@ func TestTotalOnRows(t *testing.T) {
 			missing:   1,
 			nonfinite: 3,
 		},
-		{name: "constant columns", data: "a,b,y\n" + strings.Repeat("1,1,1\n", 50), rows: 50},
+		{
+			name: "constant columns",
+			data: "a,b,y\n" + strings.Repeat("1,1,1\n", 50),
+			rows: 50,
+		},
 		{
 			name:        "open quote",
 			data:        "a,b,y\n\"1,2,3\n4,5,6\n7,8,\"9\n",
@@ -334,7 +395,11 @@ func TestTotalOnRows(t *testing.T) {
 			unparseable: 1,
 		},
 		{name: "more columns than rows", data: wide(3), rows: 3},
-		{name: "empty lines and CRLF", data: "a,b,y\r\n\r\n1,2,3\r\n\n4,5,6\r\n", rows: 2},
+		{
+			name: "empty lines and CRLF",
+			data: "a,b,y\r\n\r\n1,2,3\r\n\n4,5,6\r\n",
+			rows: 2,
+		},
 		{name: "zero bytes", data: "a,b,y\n\x00,\xff\xfe,3\n", rows: 1, unparseable: 2},
 	}
 	for _, tt := range tests {
@@ -348,16 +413,20 @@ func TestTotalOnRows(t *testing.T) {
 			run := runFile(t, "out")
 			var missing, unparseable, nonfinite int
 			for _, c := range run.Cells.Columns {
-				missing, unparseable, nonfinite = missing+c.Missing, unparseable+c.Unparseable,
-					nonfinite+c.Nonfinite
+				missing += c.Missing
+				unparseable += c.Unparseable
+				nonfinite += c.Nonfinite
 			}
-			if run.Rows != tt.rows || run.Cells.Long != tt.long || run.Cells.Short != tt.short ||
-				missing != tt.missing || unparseable != tt.unparseable ||
+			if run.Rows != tt.rows ||
+				run.Cells.Long != tt.long ||
+				run.Cells.Short != tt.short ||
+				missing != tt.missing ||
+				unparseable != tt.unparseable ||
 				nonfinite != tt.nonfinite {
 				t.Errorf("counted rows %d, cells %+v", run.Rows, run.Cells)
 			}
-			if got := dptrain(t, "predict", "out/release/model.json",
-				"line.csv"); got.code != exitOK || strings.Count(got.stdout, "\n") != tt.rows+1 {
+			if got := dptrain(t, "predict", "out/release/model.json", "line.csv"); got.code != exitOK ||
+				strings.Count(got.stdout, "\n") != tt.rows+1 {
 				t.Errorf("predict: %+v", got)
 			}
 			if !strings.HasSuffix(got.stdout, "\nout/curator   exact counts: keep private\n") {
@@ -389,19 +458,24 @@ func TestNoCellAnywhere(t *testing.T) {
 				writeFile(t, "recipe.yaml", goodRecipe+"holdout: 0.5\n")
 				var stdout, stderr bytes.Buffer
 				a := newApp(strings.NewReader(""), &stdout, &stderr)
-				a.terminal, a.debug = true, true
+				a.terminal = true
+				a.debug = true
 				a.run(t.Context(), []string{verb, "recipe.yaml"})
-				if all := stdout.String() + stderr.String(); strings.Contains(all, marker) {
+				all := stdout.String() + stderr.String()
+				if strings.Contains(all, marker) {
 					t.Errorf("on the terminal: %s", all)
 				}
-				err := filepath.WalkDir("out/release",
+				err := filepath.WalkDir(
+					"out/release",
 					func(path string, d fs.DirEntry, err error) error {
-						if err == nil && d.Type().IsRegular() &&
+						if err == nil &&
+							d.Type().IsRegular() &&
 							strings.Contains(readFile(t, path), marker) {
 							t.Errorf("in %s", path)
 						}
 						return err
-					})
+					},
+				)
 				if err != nil && !errors.Is(err, fs.ErrNotExist) {
 					t.Error(err)
 				}

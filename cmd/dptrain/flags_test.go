@@ -36,8 +36,8 @@ func TestKeyFlags(t *testing.T) {
 			if err != nil || cmd.Name() != command {
 				t.Fatalf("--%s: there is no command %s", f.name, command)
 			}
-			if declared := cmd.Flags().Lookup(f.name); declared == nil ||
-				declared.Usage != f.helpFor(command) {
+			declared := cmd.Flags().Lookup(f.name)
+			if declared == nil || declared.Usage != f.helpFor(command) {
 				t.Errorf("%s --%s is not declared by its row: %+v", command, f.name, declared)
 			}
 			if seen[command+" "+f.name] {
@@ -47,7 +47,11 @@ func TestKeyFlags(t *testing.T) {
 		}
 		for command := range f.helpOf {
 			if !f.has(command) {
-				t.Errorf("--%s has a help for %s, which does not have the flag", f.name, command)
+				t.Errorf(
+					"--%s has a help for %s, which does not have the flag",
+					f.name,
+					command,
+				)
 			}
 		}
 	}
@@ -69,7 +73,8 @@ func pythonFlags() string {
 		name, comment string
 		form          pythonForm
 	}{
-		{"VALUES", "--flag=VALUE", pythonValue}, {"LISTS", "--flag=A,B", pythonList},
+		{"VALUES", "--flag=VALUE", pythonValue},
+		{"LISTS", "--flag=A,B", pythonList},
 		{"DICTS", "--flag=NAME=VALUE for each item", pythonDict},
 	} {
 		fmt.Fprintf(&b, "\n# %s\n%s = (\n", x.comment, x.name)

@@ -16,19 +16,29 @@ func TestFormatFlags(t *testing.T) {
 	writeFile(t, "t.csv", semicolons)
 	args := []string{"plan", "--data", "t.csv", "--target", "preis", "--epsilon", "1"}
 	told := "note: t.csv: read with --separator \";\", as its header shows\nwarning[decimal-point]: t.csv: "
-	if got := dptrain(t, args...); got.code != exitOK || !strings.HasPrefix(got.stderr, told) ||
+	got := dptrain(t, args...)
+	if got.code != exitOK ||
+		!strings.HasPrefix(got.stderr, told) ||
 		!strings.Contains(got.stderr, "--decimal ,") {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, append(args, "--decimal", ",")...); got.code != exitOK ||
-		strings.Contains(got.stderr, "warning") {
+	got = dptrain(t, append(args, "--decimal", ",")...)
+	if got.code != exitOK || strings.Contains(got.stderr, "warning") {
 		t.Errorf("%+v", got)
 	}
-	flags := []string{"--separator", ";", "--decimal", ",", "--thousands", ".", "--missing", "-999"}
+	flags := []string{
+		"--separator", ";",
+		"--decimal", ",",
+		"--thousands", ".",
+		"--missing", "-999",
+	}
 	if got := dptrain(t, append(args, flags...)...); got.code != exitOK {
 		t.Errorf("%+v", got)
 	}
-	starter := dptrain(t, append([]string{"init", "t.csv", "--target", "preis"}, flags...)...)
+	starter := dptrain(
+		t,
+		append([]string{"init", "t.csv", "--target", "preis"}, flags...)...,
+	)
 	if !strings.Contains(starter.stdout,
 		`  format: {separator: ";", decimal: ",", thousands: ., missing: [-999]}`) {
 		t.Errorf("%+v", starter)
@@ -37,8 +47,8 @@ func TestFormatFlags(t *testing.T) {
 	if got := dptrain(t, "check", "recipe.yaml"); got.code != exitOK {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "plan", "recipe.yaml", "--separator", "|"); got.code != exitData ||
-		!strings.Contains(got.stderr, "semicolons") {
+	got = dptrain(t, "plan", "recipe.yaml", "--separator", "|")
+	if got.code != exitData || !strings.Contains(got.stderr, "semicolons") {
 		t.Errorf("a flag goes before the recipe: %+v", got)
 	}
 	for flag, value := range map[string]string{
@@ -50,12 +60,17 @@ func TestFormatFlags(t *testing.T) {
 		"numbers":   "loose",
 		"skip":      "-1",
 	} {
-		for _, verb := range [][]string{args, {"init", "t.csv"}, {"predict", "m.json", "t.csv"}} {
+		for _, verb := range [][]string{
+			args,
+			{"init", "t.csv"},
+			{"predict", "m.json", "t.csv"},
+		} {
 			got := dptrain(t, append(verb, "--"+flag, value)...)
 			if verb[0] == "predict" && got.code == exitData {
 				continue // there is no model
 			}
-			if got.code == exitOK || !strings.Contains(got.stderr, "--"+flag) ||
+			if got.code == exitOK ||
+				!strings.Contains(got.stderr, "--"+flag) ||
 				strings.Contains(got.stderr, "data.") {
 				t.Errorf("%s --%s: %+v", verb[0], flag, got)
 			}
@@ -69,14 +84,21 @@ func TestPredictReadsAsTheRecipe(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "model.json", modelJSON)
 	want := dptrainIn(t, newCSV, "predict", "model.json", "-")
-	writeFile(t, "recipe.yaml",
-		"data: {header: [a, b], target: b, format: {separator: \";\", decimal: \".\", skip: 1}}\nprivacy: {epsilon: 1}\n")
+	writeFile(
+		t,
+		"recipe.yaml",
+		"data: {header: [a, b], target: b, format: {separator: \";\", decimal: \".\", skip: 1}}\nprivacy: {epsilon: 1}\n",
+	)
 	other := "a title\n" + strings.ReplaceAll(newCSV, ",", ";")
-	if got := dptrainIn(t, other, "predict", "model.json", "-"); got != want || got.code != exitOK {
+	got := dptrainIn(t, other, "predict", "model.json", "-")
+	if got != want || got.code != exitOK {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got := dptrainIn(t, newCSV, "predict", "model.json", "-", "--separator", ",", "--skip",
-		"0"); got != want {
+	got = dptrainIn(t, newCSV, "predict", "model.json", "-",
+		"--separator", ",",
+		"--skip", "0",
+	)
+	if got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
@@ -85,20 +107,35 @@ func TestPredictReadsAsTheRecipe(t *testing.T) {
 func TestDeclareFlags(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "t.csv", "who,color,size,y\na,red,1,2\n")
-	writeFile(t, "recipe.yaml",
+	writeFile(
+		t,
+		"recipe.yaml",
 		`data: {path: t.csv, target: y, columns: {color: {categories: [red, "dark, blue"]}}}
 privacy: {epsilon: 1, unit: {column: who, max_rows: 3}}
 selection: {method: kendall, k: 1}
 model: {method: adassp}
-`)
+`,
+	)
 	want := dptrain(t, "plan", "recipe.yaml", "--json")
-	writeFile(t, "short.yaml",
-		"data: {path: t.csv, target: y}\nprivacy: {epsilon: 1}\nselection: {method: kendall, k: 1}\n")
-	flags := []string{"--unit", "who", "--max-rows", "3", "--categories", `color=red,"dark, blue"`,
-		"--method", "adassp"}
-	if got := dptrain(t,
-		append([]string{"plan", "short.yaml", "--json", "--select", "kendall"},
-			flags...)...); got != want || got.code != exitOK {
+	writeFile(
+		t,
+		"short.yaml",
+		"data: {path: t.csv, target: y}\nprivacy: {epsilon: 1}\nselection: {method: kendall, k: 1}\n",
+	)
+	flags := []string{
+		"--unit", "who",
+		"--max-rows", "3",
+		"--categories", `color=red,"dark, blue"`,
+		"--method", "adassp",
+	}
+	got := dptrain(
+		t,
+		append(
+			[]string{"plan", "short.yaml", "--json", "--select", "kendall"},
+			flags...,
+		)...,
+	)
+	if got != want || got.code != exitOK {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	base := []string{"plan", "--data", "t.csv", "--target", "y", "--epsilon", "1"}
@@ -110,7 +147,8 @@ model: {method: adassp}
 		`--select: unknown name "kendal"`:               {"--select", "kendal"},
 	} {
 		got := dptrain(t, append(base, args...)...)
-		if !strings.Contains(got.stderr, text) || strings.Contains(got.stderr, "model.method") {
+		if !strings.Contains(got.stderr, text) ||
+			strings.Contains(got.stderr, "model.method") {
 			t.Errorf("%v: %+v", args, got)
 		}
 	}
@@ -130,21 +168,29 @@ privacy: {epsilon: 1}
 `)
 	want := dptrain(t, "plan", "recipe.yaml", "--json")
 	base := []string{"plan", "--data", "t.csv", "--target", "y", "--epsilon", "1"}
-	got := dptrain(t,
-		append(base, "--json", "--prefix", "a=3", "--hash", "b=64", "--encode", "b,c",
-			"--categories", "c=x,z")...)
+	got := dptrain(
+		t,
+		append(base,
+			"--json",
+			"--prefix", "a=3",
+			"--hash", "b=64",
+			"--encode", "b,c",
+			"--categories", "c=x,z",
+		)...,
+	)
 	if got != want || got.code != exitOK {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	for text, args := range map[string][]string{
-		"--prefix needs": {"--prefix", "a"}, "--hash needs": {"--hash", "b=x"},
+		"--prefix needs":                   {"--prefix", "a"},
+		"--hash needs":                     {"--hash", "b=x"},
 		"must be from 2 to 1024, not 5000": {"--hash", "b=5000"},
 		"from 1 to 64, not 99":             {"--prefix", "a=99"},
 		"cannot be encoded by itself":      {"--encode", "y"},
 		"is not in the header":             {"--encode", "nobody"},
 	} {
-		if got := dptrain(t, append(base, args...)...); got.code == exitOK ||
-			!strings.Contains(got.stderr, text) {
+		got := dptrain(t, append(base, args...)...)
+		if got.code == exitOK || !strings.Contains(got.stderr, text) {
 			t.Errorf("%v: %+v", args, got)
 		}
 	}
@@ -162,8 +208,10 @@ func TestShapeOfWords(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	got := dptrain(t, "report", "out", "--shape", "ocean")
-	if got.code != exitOK || !strings.Contains(got.stdout, "means of the target") ||
-		!strings.Contains(got.stdout, `"inland"`) || !strings.Contains(got.stdout, "all others") {
+	if got.code != exitOK ||
+		!strings.Contains(got.stdout, "means of the target") ||
+		!strings.Contains(got.stdout, `"inland"`) ||
+		!strings.Contains(got.stdout, "all others") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -175,13 +223,19 @@ func TestHelpSuggests(t *testing.T) {
 		"fitt":           `"fit"`,
 		"nothing at all": "--help",
 	} {
-		if got := dptrain(t,
-			append([]string{"help"}, strings.Fields(args)...)...); got.code != exitUsage ||
-			!strings.Contains(got.stderr, want) {
+		got := dptrain(
+			t,
+			append([]string{"help"}, strings.Fields(args)...)...,
+		)
+		if got.code != exitUsage || !strings.Contains(got.stderr, want) {
 			t.Errorf("%s: %+v", args, got)
 		}
 	}
-	for _, args := range [][]string{{"help"}, {"help", "ledger", "show"}, {"help", "methods"}} {
+	for _, args := range [][]string{
+		{"help"},
+		{"help", "ledger", "show"},
+		{"help", "methods"},
+	} {
 		if got := dptrain(t, args...); got.code != exitOK || got.stdout == "" {
 			t.Errorf("%v: %+v", args, got)
 		}

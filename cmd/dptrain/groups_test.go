@@ -27,35 +27,43 @@ func TestByGroup(t *testing.T) {
 			t.Fatalf("%v: %+v", err, got)
 		}
 	}
-	if prices[0].Groups != "" || prices[1].Groups != "sex" ||
+	if prices[0].Groups != "" ||
+		prices[1].Groups != "sex" ||
 		*prices[0].Guarantee.Mu != *prices[1].Guarantee.Mu ||
 		len(prices[0].Steps) != len(prices[1].Steps) {
 		t.Errorf("the plans are %+v and %+v", prices[0], prices[1])
 	}
-	if got := dptrain(t, append([]string{"plan"}, asked...)...); !strings.Contains(got.stdout,
-		"also reported by sex") {
+	got := dptrain(t, append([]string{"plan"}, asked...)...)
+	if !strings.Contains(got.stdout, "also reported by sex") {
 		t.Errorf("the plan is %+v", got)
 	}
-	if got := dptrain(t,
-		append([]string{"plan", "--explain", "--rows", "60"}, asked...)...); !strings.Contains(
+	got = dptrain(
+		t,
+		append([]string{"plan", "--explain", "--rows", "60"}, asked...)...,
+	)
+	if !strings.Contains(
 		got.stdout, "metrics by sex") {
 		t.Errorf("the explanation is %+v", got)
 	}
-	if got := dptrain(t,
-		append([]string{"fit", "--out", "out"}, asked...)...); got.code != exitOK ||
-		!strings.Contains(got.stdout, "By sex") {
+	got = dptrain(
+		t,
+		append([]string{"fit", "--out", "out"}, asked...)...,
+	)
+	if got.code != exitOK || !strings.Contains(got.stdout, "By sex") {
 		t.Fatalf("fit: %+v", got)
 	}
-	if got := dptrain(t, "verify", "out"); got.code != exitOK ||
+	got = dptrain(t, "verify", "out")
+	if got.code != exitOK ||
 		!strings.Contains(got.stdout, "groups: the metrics by group") {
 		t.Errorf("verify: %+v", got)
 	}
-	if got := dptrain(t, "report", "out"); !strings.Contains(got.stdout, "MAE") ||
+	got = dptrain(t, "report", "out")
+	if !strings.Contains(got.stdout, "MAE") ||
 		!strings.Contains(got.stdout, "f: R²") {
 		t.Errorf("report: %+v", got)
 	}
-	if got := dptrain(t, append([]string{"plan", "--by", "sex"}, bare...)...); got.code == exitOK ||
-		!strings.Contains(got.stderr, "--by") {
+	got = dptrain(t, append([]string{"plan", "--by", "sex"}, bare...)...)
+	if got.code == exitOK || !strings.Contains(got.stderr, "--by") {
 		t.Errorf("an excluded column without categories: %+v", got)
 	}
 }

@@ -30,8 +30,17 @@ func TestHashedColumnIsLearned(t *testing.T) {
 		"encoded":  {"--hash", "who=64", "--encode", "who"},
 	} {
 		out := "out-" + name
-		r := dptrain(t, append([]string{"fit", "--data", "t.csv", "--target", "y", "--epsilon", "20",
-			"--out", out, "--quiet"}, flags...)...)
+		r := dptrain(t, append(
+			[]string{
+				"fit",
+				"--data", "t.csv",
+				"--target", "y",
+				"--epsilon", "20",
+				"--out", out,
+				"--quiet",
+			},
+			flags...,
+		)...)
 		if r.code != 0 {
 			t.Fatalf("%s: %+v", name, r)
 		}
@@ -72,17 +81,26 @@ func TestFlagsOfColumnsWithMarksOfEquality(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "t.csv", "c=d,x,y\nu,2024-01-02,1\nv,2024-01-03,2\n")
 	base := []string{"plan", "--data", "t.csv", "--target", "y", "--epsilon", "1"}
-	for _, flags := range [][]string{{"--hash", "c=d=8"}, {"--prefix", "c=d=1"},
-		{"--range", "c=d=0:8"}, {"--date", "c=d=auto"}, {"--date", "x=2006-01-02"},
-		{"--set", `data.columns["c=d"].categories=[u, v]`}} {
+	for _, flags := range [][]string{
+		{"--hash", "c=d=8"},
+		{"--prefix", "c=d=1"},
+		{"--range", "c=d=0:8"},
+		{"--date", "c=d=auto"},
+		{"--date", "x=2006-01-02"},
+		{"--set", `data.columns["c=d"].categories=[u, v]`},
+	} {
 		if r := dptrain(t, append(base, flags...)...); r.code != 0 {
 			t.Errorf("%q: %+v", flags, r)
 		}
 	}
-	for _, flags := range [][]string{{"--set", "privacy.epsilon=2"}, {"--set", "data.target=x"},
+	for _, flags := range [][]string{
+		{"--set", "privacy.epsilon=2"},
+		{"--set", "data.target=x"},
 		{"--range", "x=0:1", "--set", "data.columns.x.lower=2"},
-		{"--set", "holdout=0.1", "--set", "holdout=0.2"}} {
-		if r := dptrain(t, append(base, flags...)...); r.code != 3 ||
+		{"--set", "holdout=0.1", "--set", "holdout=0.2"},
+	} {
+		r := dptrain(t, append(base, flags...)...)
+		if r.code != 3 ||
 			!strings.Contains(r.stderr, "would have no effect") {
 			t.Errorf("%q: %+v", flags, r)
 		}

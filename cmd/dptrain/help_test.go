@@ -26,7 +26,8 @@ func TestHelpFitsATerminal(t *testing.T) {
 			args = []string{"help", cmd.Name()}
 		}
 		for line := range strings.Lines(dptrain(t, args...).stdout) {
-			if line = strings.TrimSuffix(line, "\n"); utf8.RuneCountInString(line) > 80 {
+			line = strings.TrimSuffix(line, "\n")
+			if utf8.RuneCountInString(line) > 80 {
 				t.Errorf("%v: %d characters: %s", args, utf8.RuneCountInString(line), line)
 			}
 		}

@@ -31,10 +31,22 @@ func hospitalTable(n int, seed uint64) string {
 		if r.Float64() < .3 {
 			urea = ""
 		}
-		fmt.Fprintf(&b,
+		fmt.Fprintf(
+			&b,
 			"P%06d,ward %d,2024-%02d-%02d,%.1f,%.0f yrs,%s,%s,%s,gr\xf6\xdfer,%.0f kg,%s,%.2f\n",
-			i, r.IntN(6), 1+r.IntN(12), 1+r.IntN(28), age, age, crp, income,
-			[]string{"True", "False"}[r.IntN(2)], 50+50*r.Float64(), urea, age/10+r.Float64())
+			i,
+			r.IntN(6),
+			1+r.IntN(12),
+			1+r.IntN(28),
+			age,
+			age,
+			crp,
+			income,
+			[]string{"True", "False"}[r.IntN(2)],
+			50+50*r.Float64(),
+			urea,
+			age/10+r.Float64(),
+		)
 	}
 	return b.String()
 }
@@ -49,10 +61,15 @@ func TestMisreadColumnsAreNamed(t *testing.T) {
 	missed := 0
 	for seed := range uint64(4) {
 		t.Chdir(t.TempDir())
-		numbers, unread, read1, gaps := "lenient", []string{}, append([]string{"crp"}, strict...),
-			[]string{"income", "urea"}
+		numbers := "lenient"
+		unread := []string{}
+		read1 := append([]string{"crp"}, strict...)
+		gaps := []string{"income", "urea"}
 		if seed > 0 {
-			numbers, unread, read1, gaps = "strict", strict, nil, []string{"crp", "income", "urea"}
+			numbers = "strict"
+			unread = strict
+			read1 = nil
+			gaps = []string{"crp", "income", "urea"}
 		}
 		writeFile(t, "stays.csv", hospitalTable(12000, seed))
 		writeFile(t, "recipe.yaml", fmt.Sprintf(
@@ -67,14 +84,18 @@ func TestMisreadColumnsAreNamed(t *testing.T) {
 		report := readFile(t, "out/release/report.json")
 		_, selected, _ := strings.Cut(report, `"selected"`)
 		selected, _, _ = strings.Cut(selected, "]")
-		for _, name := range append([]string{"patient_id", "ward", "admitted", "note"}, unread...) {
+		for _, name := range append(
+			[]string{"patient_id", "ward", "admitted", "note"},
+			unread...,
+		) {
 			if !strings.Contains(screen, `"`+name+`"`) {
 				if missed++; missed > 2 {
 					t.Errorf("seed %d: %q is not named:\n%s", seed, name, screen)
 				}
 				continue
 			}
-			if strings.Contains(model, `"`+name+`"`) || strings.Contains(selected, `"`+name+`"`) {
+			if strings.Contains(model, `"`+name+`"`) ||
+				strings.Contains(selected, `"`+name+`"`) {
 				t.Errorf("seed %d: the release claims an effect of %q", seed, name)
 			}
 			if strings.Contains(report, `"column": "`+name+`"`) {
@@ -82,13 +103,25 @@ func TestMisreadColumnsAreNamed(t *testing.T) {
 			}
 		}
 		for _, name := range gaps {
-			if !strings.Contains(screen, `"`+name+`"`) || !strings.Contains(model, `"`+name+`"`) {
-				t.Errorf("seed %d: %q is not named, or not in the model:\n%s", seed, name, screen)
+			if !strings.Contains(screen, `"`+name+`"`) ||
+				!strings.Contains(model, `"`+name+`"`) {
+				t.Errorf(
+					"seed %d: %q is not named, or not in the model:\n%s",
+					seed,
+					name,
+					screen,
+				)
 			}
 		}
 		for _, name := range append(read1, "age") {
-			if !strings.Contains(selected, `"`+name+`"`) || strings.Contains(screen, `"`+name+`"`) {
-				t.Errorf("seed %d: %q is not used, or named as misread:\n%s", seed, name, screen)
+			if !strings.Contains(selected, `"`+name+`"`) ||
+				strings.Contains(screen, `"`+name+`"`) {
+				t.Errorf(
+					"seed %d: %q is not used, or named as misread:\n%s",
+					seed,
+					name,
+					screen,
+				)
 			}
 		}
 	}
@@ -100,8 +133,11 @@ func TestMisreadColumnsAreNamed(t *testing.T) {
 func TestHospitalExportFitsProposedRecipe(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "export.csv", hospitalExport(12000, 5))
-	if got := dptrain(t, "look", "export.csv", "--separator", ";", "--decimal",
-		","); got.code != exitOK {
+	got := dptrain(t, "look", "export.csv",
+		"--separator", ";",
+		"--decimal", ",",
+	)
+	if got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
 	look := readFile(t, "look/curator/look.txt")
@@ -114,21 +150,28 @@ func TestHospitalExportFitsProposedRecipe(t *testing.T) {
 	}
 	_, proposed, _ := strings.Cut(look, "# yaml-language")
 	writeFile(t, "recipe.yaml", "# yaml-language"+proposed)
-	if got := dptrain(t, "fit", "recipe.yaml", "--epsilon", "3", "--quiet"); got.code != exitOK {
+	got = dptrain(t, "fit", "recipe.yaml", "--epsilon", "3", "--quiet")
+	if got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
 	var report struct {
 		Features struct{ Considered, Selected []string }
 	}
-	if err := json.Unmarshal([]byte(readFile(t, "out/release/report.json")), &report); err != nil {
+	err := json.Unmarshal([]byte(readFile(t, "out/release/report.json")), &report)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if n := len(report.Features.Selected); n < 13 {
-		t.Errorf("%d columns are used: %q of %q", n, report.Features.Selected,
-			report.Features.Considered)
+		t.Errorf(
+			"%d columns are used: %q of %q",
+			n,
+			report.Features.Selected,
+			report.Features.Considered,
+		)
 	}
 	model := readFile(t, "out/release/model.json")
-	if strings.Contains(model, "chirurgie ") || strings.Contains(model, `"Chirurgie"`) ||
+	if strings.Contains(model, "chirurgie ") ||
+		strings.Contains(model, `"Chirurgie"`) ||
 		!strings.Contains(model, `"chirurgie"`) {
 		t.Error("a value in two spellings is two categories")
 	}
@@ -142,7 +185,8 @@ func TestProposedMaxRows(t *testing.T) {
 	if got := dptrain(t, "init", "t.csv"); !strings.Contains(got.stdout, want) {
 		t.Errorf("init lacks %q:\n%s", want, got.stdout)
 	}
-	if got := dptrain(t, "look", "t.csv"); got.code != exitOK ||
+	got := dptrain(t, "look", "t.csv")
+	if got.code != exitOK ||
 		!strings.Contains(readFile(t, "look/curator/look.txt"), want) {
 		t.Errorf("look lacks %q", want)
 	}

@@ -26,8 +26,12 @@ func openedFiles(t *testing.T, do func()) []string {
 		t.Skip("no inotify here:", err)
 	}
 	defer unix.Close(fd)
-	if _, err := unix.InotifyAddWatch(fd, ".",
-		unix.IN_OPEN|unix.IN_CREATE|unix.IN_MODIFY); err != nil {
+	_, err = unix.InotifyAddWatch(
+		fd,
+		".",
+		unix.IN_OPEN|unix.IN_CREATE|unix.IN_MODIFY,
+	)
+	if err != nil {
 		t.Skip("no inotify here:", err)
 	}
 	do()
@@ -72,8 +76,11 @@ data:
     y: {lower: 0, upper: 100}
 privacy: {epsilon: 1}
 `)
-	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon",
-		"3"); got.code != exitOK {
+	got := dptrain(t, "ledger", "init", "my.ledger",
+		"--dataset", "houses",
+		"--epsilon", "3",
+	)
+	if got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
 	for _, tt := range []struct {
@@ -83,8 +90,10 @@ privacy: {epsilon: 1}
 		{"check recipe.yaml", []string{"line.csv", "recipe.yaml"}},
 		{"plan recipe.yaml", []string{"line.csv", "recipe.yaml"}},
 		{"fit recipe.yaml", []string{"line.csv", "recipe.yaml"}},
-		{"fit recipe.yaml --out second --ledger my.ledger --dataset houses",
-			[]string{"line.csv", "my.ledger", "recipe.yaml"}},
+		{
+			"fit recipe.yaml --out second --ledger my.ledger --dataset houses",
+			[]string{"line.csv", "my.ledger", "recipe.yaml"},
+		},
 		{"report out", nil},
 		{"predict out/release/model.json line.csv", []string{"line.csv"}},
 		{"report out --registry", nil},
@@ -97,8 +106,11 @@ privacy: {epsilon: 1}
 		got = slices.DeleteFunc(got, func(name string) bool {
 			return name == "out" || name == "second"
 		})
-		if diff := cmp.Diff(append([]string{}, tt.want...),
-			append([]string{}, got...)); diff != "" {
+		diff := cmp.Diff(
+			append([]string{}, tt.want...),
+			append([]string{}, got...),
+		)
+		if diff != "" {
 			t.Errorf("%s opened (-want +got):\n%s", tt.args, diff)
 		}
 	}
@@ -125,7 +137,10 @@ func fullFrom(stage string, args []string) int {
 	a.onStage = func(begun string) {
 		if begun == stage {
 			signal.Ignore(unix.SIGXFSZ)
-			if unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: limit, Max: old.Max}) != nil {
+			if unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{
+				Cur: limit,
+				Max: old.Max,
+			}) != nil {
 				panic("no limit can be set")
 			}
 		}
@@ -143,8 +158,14 @@ func runOnFullDisk(t *testing.T, stage string, args ...string) result {
 	}
 	var stdout, stderr strings.Builder
 	cmd := exec.CommandContext(t.Context(), self, args...)
-	cmd.Env = append(os.Environ(), asProcess+"=1", fullAt+"="+stage, "GOCOVERDIR="+t.TempDir())
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Env = append(
+		os.Environ(),
+		asProcess+"=1",
+		fullAt+"="+stage,
+		"GOCOVERDIR="+t.TempDir(),
+	)
+	cmd.Stdout = &stdout
+	cmd.Stderr = &stderr
 	var ended *exec.ExitError
 	if err := cmd.Run(); err != nil && !errors.As(err, &ended) {
 		t.Fatal(err)
@@ -158,13 +179,14 @@ func TestDiskFullAfterTheLedger(t *testing.T) {
 	withLedger(t)
 	args := ledgerArgs("fit", ".4")
 	got := runOnFullDisk(t, "write", args...)
-	if got.code != exitUsage || got.stdout != "" ||
+	if got.code != exitUsage ||
+		got.stdout != "" ||
 		!strings.Contains(got.stderr, "out/release/model.json: cannot be written: file too large") {
 		t.Errorf("%+v", got)
 	}
 	onlyFiles(t, "line.csv", "my.ledger")
-	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Count(got.stdout,
-		"reserved\n") != 1 {
+	got = dptrain(t, "ledger", "show", "my.ledger")
+	if strings.Count(got.stdout, "reserved\n") != 1 {
 		t.Errorf("%+v", got)
 	}
 	if got := dptrain(t, args...); got.code != exitOK {
@@ -186,7 +208,8 @@ func TestDiskFullAfterTheLedger(t *testing.T) {
 func TestLedgerFullAfterTheRun(t *testing.T) {
 	withLedger(t)
 	got := runOnFullDisk(t, "write:49152", ledgerArgs("fit", ".4")...)
-	if got.code != exitLedger || got.stdout != "" ||
+	if got.code != exitLedger ||
+		got.stdout != "" ||
 		!strings.Contains(got.stderr,
 			"results are kept in out/pending: record and publish them with `dptrain ledger commit out`") {
 		t.Errorf("%+v", got)

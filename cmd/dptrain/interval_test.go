@@ -10,17 +10,27 @@ import (
 func TestPredictInterval(t *testing.T) {
 	chdirTemp(t)
 	const intervals = "  \"interval\": [\n    {\"level\":0.9,\"half_width\":2.5},\n    {\"level\":0.95,\"half_width\":4}\n  ],\n"
-	model := strings.Replace(strings.Replace(modelJSON, "model/1", "model/2", 1), "  \"guarantee\"",
-		intervals+"  \"guarantee\"", 1)
+	model := strings.Replace(
+		strings.Replace(modelJSON, "model/1", "model/2", 1),
+		"  \"guarantee\"",
+		intervals+"  \"guarantee\"",
+		1,
+	)
 	writeFile(t, "model.json", model)
 	writeFile(t, "none.json", modelJSON)
-	writeFile(t, "classes.json",
+	writeFile(
+		t,
+		"classes.json",
 		`{"format": "dptrain.model/2", "kind": "classifier", "task": "classification", "target": "who", "classes": ["a", "b"], "cutoff": 0,
-"scores": [{"kind": "linear", "columns": [], "terms": [], "intercept": {"coefficient": 1, "std_error": 0}, "prediction": {"lower": -2, "upper": 2}}], "guarantee": null}`)
-	writeFile(t, "large.json",
+"scores": [{"kind": "linear", "columns": [], "terms": [], "intercept": {"coefficient": 1, "std_error": 0}, "prediction": {"lower": -2, "upper": 2}}], "guarantee": null}`,
+	)
+	writeFile(
+		t,
+		"large.json",
 		strings.NewReplacer("[-1000", "[-1000", `"coefficient":10,`, `"coefficient":1.7e308,`,
 			`"upper":1000}`, `"upper":1.7e308}`, `"half_width":4`,
-			`"half_width":1e308`).Replace(model))
+			`"half_width":1e308`).Replace(model),
+	)
 	writeFile(t, "new.csv", "b,a\nnorth,1\nsouth,\n")
 	writeFile(t, "taken.csv", "b,a,lower\nnorth,1,3\n")
 	const ninety, highest = "prediction,lower,upper\n112,109.5,114.5\n-80,-82.5,-77.5\n", "prediction,lower,upper\n112,108,116\n-80,-84,-76\n"
@@ -54,7 +64,8 @@ func TestPredictInterval(t *testing.T) {
 		"model.json new.csv --interval 0.9 --bad-one": {exitUsage, "",
 			"dptrain: unknown flag: --bad-one; see `dptrain predict --help`\n"},
 	} {
-		if got := dptrain(t, append([]string{"predict"}, strings.Fields(args)...)...); got != want {
+		got := dptrain(t, append([]string{"predict"}, strings.Fields(args)...)...)
+		if got != want {
 			t.Errorf("%s:\n got %+v\nwant %+v", args, got, want)
 		}
 	}

@@ -38,11 +38,13 @@ func TestEveryVerbHasJSON(t *testing.T) {
 			visit(c)
 		}
 		name := cmd.CommandPath()
-		if !cmd.Runnable() || strings.HasPrefix(name, "dptrain completion") ||
+		if !cmd.Runnable() ||
+			strings.HasPrefix(name, "dptrain completion") ||
 			name == "dptrain help" { // topics, and cobra's own
 			return
 		}
-		has, why := cmd.Flags().Lookup("json") != nil, withoutJSON[name]
+		has := cmd.Flags().Lookup("json") != nil
+		why := withoutJSON[name]
 		if seen[name] = true; has == (why != "") {
 			t.Errorf("%s: has --json: %v; reason to have none: %q", name, has, why)
 		}
@@ -61,15 +63,26 @@ func TestEveryVerbHasJSON(t *testing.T) {
 // aRun creates a folder with two runs, their ledger and a release of another tool.
 func aRun(t *testing.T) {
 	t.Helper()
-	table, model := readFile(t, "../../testdata/houses.csv"), readFile(t, "../../testdata/loans.csv")
+	table := readFile(t, "../../testdata/houses.csv")
+	model := readFile(t, "../../testdata/loans.csv")
 	chdirTemp(t)
 	writeFile(t, "houses.csv", table)
 	writeFile(t, "loans.csv", model)
-	writeFile(t, "recipe.yaml",
-		"data: {path: houses.csv, target: price, exclude: [ocean]}\nprivacy: {epsilon: 1}\nmodel: {method: joint-gram}\nselection: {method: none}\nledger: {dataset: houses}\n")
-	writeFile(t, "bad.yaml", "data: {path: houses.csv, target: rent}\nprivacy: {epsilon: -1}\n")
-	writeFile(t, "causal.yaml",
-		"task: causal\ndata: {path: houses.csv, columns: {area: {lower: 0, upper: 500}, price: {lower: 0, upper: 1000000}}}\ncausal: {columns: [area, price]}\nprivacy: {epsilon: 1}\noutput: {dir: why}\n")
+	writeFile(
+		t,
+		"recipe.yaml",
+		"data: {path: houses.csv, target: price, exclude: [ocean]}\nprivacy: {epsilon: 1}\nmodel: {method: joint-gram}\nselection: {method: none}\nledger: {dataset: houses}\n",
+	)
+	writeFile(
+		t,
+		"bad.yaml",
+		"data: {path: houses.csv, target: rent}\nprivacy: {epsilon: -1}\n",
+	)
+	writeFile(
+		t,
+		"causal.yaml",
+		"task: causal\ndata: {path: houses.csv, columns: {area: {lower: 0, upper: 500}, price: {lower: 0, upper: 1000000}}}\ncausal: {columns: [area, price]}\nprivacy: {epsilon: 1}\noutput: {dir: why}\n",
+	)
 }
 
 // jsonLines lists the commands of TestJSON in the order of a project, with the keys that each prints.
@@ -124,16 +137,17 @@ func TestJSON(t *testing.T) {
 				}
 			}
 		}
-		if lines := strings.HasPrefix(c.args, "predict"); objects == 0 || !lines && objects > 1 {
+		lines := strings.HasPrefix(c.args, "predict")
+		if objects == 0 || !lines && objects > 1 {
 			t.Errorf("%s: %d objects", c.args, objects)
 		}
 	}
-	if got := dptrain(t, "check", "bad.yaml", "--json").stdout; !strings.Contains(got,
+	got := dptrain(t, "check", "bad.yaml", "--json").stdout
+	if !strings.Contains(got,
 		`"key": "privacy.epsilon"`) || !strings.Contains(got, `"ok": false`) {
 		t.Error(got)
 	}
-	if readFile(t, filepath.Join("out", "release", report.ReportFile)) != dptrain(t, "report", "out",
-		"--json").stdout {
+	if readFile(t, filepath.Join("out", "release", report.ReportFile)) != dptrain(t, "report", "out", "--json").stdout {
 		t.Error("the report is another")
 	}
 	if got := dptrain(t, "predict", "out/release/model.json", "houses.csv", "--json",
@@ -155,7 +169,8 @@ func TestTextFitsATerminal(t *testing.T) {
 			t.Errorf("%s: %+v", c.args, got)
 		}
 		for line := range strings.Lines(got.stdout + got.stderr) {
-			if line = strings.TrimSuffix(line, "\n"); utf8.RuneCountInString(line) > 80 {
+			line = strings.TrimSuffix(line, "\n")
+			if utf8.RuneCountInString(line) > 80 {
 				t.Errorf("%v: %d characters: %s", args, utf8.RuneCountInString(line), line)
 			}
 		}
@@ -170,8 +185,11 @@ func TestProgressInAPipe(t *testing.T) {
 	if got.code != exitLedger {
 		t.Errorf("%+v", got)
 	}
-	writeFile(t, "recipe.yaml",
-		strings.Replace(readFile(t, "recipe.yaml"), "ledger: {dataset: houses}\n", "", 1))
+	writeFile(
+		t,
+		"recipe.yaml",
+		strings.Replace(readFile(t, "recipe.yaml"), "ledger: {dataset: houses}\n", "", 1),
+	)
 	got = dptrain(t, "fit", "recipe.yaml", "--progress")
 	want := "dptrain: 1 of 9: read\ndptrain: 2 of 9: check\ndptrain: 3 of 9: split\ndptrain: 4 of 9: vocabulary (5.0% of the budget)\ndptrain: 5 of 9: selection\n" +
 		"dptrain: 6 of 9: scaling (17.9% of the budget)\ndptrain: 7 of 9: model (81.6% of the budget)\n" +
@@ -188,8 +206,14 @@ func TestColoursNotInAPipe(t *testing.T) {
 	t.Setenv("NO_COLOR", "")
 	aRun(t)
 	var out bytes.Buffer
-	if code := run(t.Context(), []string{"plan", "recipe.yaml"}, strings.NewReader(""), &out,
-		&out); code == 0 || strings.Contains(out.String(), "\x1b") {
+	code := run(
+		t.Context(),
+		[]string{"plan", "recipe.yaml"},
+		strings.NewReader(""),
+		&out,
+		&out,
+	)
+	if code == 0 || strings.Contains(out.String(), "\x1b") {
 		t.Errorf("%d %q", code, out.String())
 	}
 }

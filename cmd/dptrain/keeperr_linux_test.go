@@ -72,14 +72,18 @@ func runProcess(t *testing.T, env []string, args ...string) ended {
 	}
 	var stderr bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), self, args...)
-	cmd.Env = append(append(os.Environ(), asProcess+"=1", "GOCOVERDIR="+t.TempDir()), env...)
+	cmd.Env = append(
+		append(os.Environ(), asProcess+"=1", "GOCOVERDIR="+t.TempDir()),
+		env...,
+	)
 	cmd.Stderr = &stderr
 	var exit *exec.ExitError
 	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
 	e := ended{code: cmd.ProcessState.ExitCode(), stderr: stderr.String()}
-	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if ok && status.Signaled() {
 		e.signal = status.Signal()
 	}
 	return e
@@ -89,13 +93,17 @@ func runProcess(t *testing.T, env []string, args ...string) ended {
 // whatever the cause, and that the process ends with a signal rather than an exit code.
 func TestRuntimeMessagesAreDiscarded(t *testing.T) {
 	for _, way := range []string{"stack", "quit", "panic"} {
-		if got := runProcess(t,
-			[]string{dieBy + "=" + way, "GOTRACEBACK=all"}); got != (ended{-1, syscall.SIGABRT,
+		got := runProcess(
+			t,
+			[]string{dieBy + "=" + way, "GOTRACEBACK=all"},
+		)
+		if got != (ended{-1, syscall.SIGABRT,
 			"kept\n"}) {
 			t.Errorf("%s: %+v", way, got)
 		}
 	}
-	if got := runProcess(t, []string{dieBy + "=library"}); got != (ended{stderr: "kept\n"}) {
+	got := runProcess(t, []string{dieBy + "=library"})
+	if got != (ended{stderr: "kept\n"}) {
 		t.Errorf("a library: %+v", got)
 	}
 }
@@ -105,9 +113,9 @@ func TestIgnoredSignalsStayIgnored(t *testing.T) {
 	if got := endSignals(nil); len(got) != 4 && !signal.Ignored(syscall.SIGHUP) { // under nohup it is ignored
 		t.Errorf("%v", got)
 	}
-	if got := runProcess(t,
-		[]string{dieBy +
-			"=ignored"}); got != (ended{stderr: "kept\n[interrupt quit terminated]\n"}) {
+	got := runProcess(t, []string{dieBy +
+		"=ignored"})
+	if got != (ended{stderr: "kept\n[interrupt quit terminated]\n"}) {
 		t.Errorf("with SIGHUP ignored: %+v", got)
 	}
 }
@@ -128,9 +136,17 @@ func TestPredictIntoHead(t *testing.T) {
 			t.Fatal(err)
 		}
 		var stderr bytes.Buffer
-		cmd := exec.CommandContext(t.Context(), self, "predict", "model.json", "new.csv", flag)
+		cmd := exec.CommandContext(
+			t.Context(),
+			self,
+			"predict",
+			"model.json",
+			"new.csv",
+			flag,
+		)
 		cmd.Env = append(os.Environ(), asProcess+"=1", "GOCOVERDIR="+t.TempDir())
-		cmd.Stdout, cmd.Stderr = written, &stderr
+		cmd.Stdout = written
+		cmd.Stderr = &stderr
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -142,10 +158,17 @@ func TestPredictIntoHead(t *testing.T) {
 			t.Fatal(err)
 		}
 		status, _ := cmd.ProcessState.Sys().(syscall.WaitStatus)
-		if !strings.HasSuffix(line, "prediction\n") || !status.Signaled() ||
-			status.Signal() != syscall.SIGPIPE || stderr.Len() > 0 {
-			t.Errorf("%s: first line %q, %v, stderr %q", flag, line, cmd.ProcessState,
-				stderr.String())
+		if !strings.HasSuffix(line, "prediction\n") ||
+			!status.Signaled() ||
+			status.Signal() != syscall.SIGPIPE ||
+			stderr.Len() > 0 {
+			t.Errorf(
+				"%s: first line %q, %v, stderr %q",
+				flag,
+				line,
+				cmd.ProcessState,
+				stderr.String(),
+			)
 		}
 	}
 	onlyFiles(t, "model.json", "new.csv")

@@ -23,8 +23,16 @@ import (
 // ledgerArgs returns the arguments of a run on line.csv with a ledger.
 func ledgerArgs(verb, epsilon string, more ...string) []string {
 	return append(
-		[]string{verb, "--data", "line.csv", "--target", "y", "--epsilon", epsilon, "--dataset",
-			"houses", "--ledger", "my.ledger"}, more...)
+		[]string{
+			verb,
+			"--data", "line.csv",
+			"--target", "y",
+			"--epsilon", epsilon,
+			"--dataset", "houses",
+			"--ledger", "my.ledger",
+		},
+		more...,
+	)
 }
 
 // withLedger creates a table and a ledger with the total epsilon 1.5.
@@ -32,8 +40,12 @@ func withLedger(t *testing.T) {
 	t.Helper()
 	chdirTemp(t)
 	writeFile(t, "line.csv", lineCSV(200))
-	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "1.5",
-		"--delta", "1e-5"); got.code != exitOK || got.stderr != "" {
+	got := dptrain(t, "ledger", "init", "my.ledger",
+		"--dataset", "houses",
+		"--epsilon", "1.5",
+		"--delta", "1e-5",
+	)
+	if got.code != exitOK || got.stderr != "" {
 		t.Fatalf("%+v", got)
 	}
 }
@@ -75,18 +87,26 @@ func TestLedgerRuns(t *testing.T) {
 		}
 		return got
 	}
-	keep := func(got result) { b.WriteString(maskVolatile(got.stdout+got.stderr) + "\n") }
+	keep := func(got result) {
+		b.WriteString(maskVolatile(got.stdout+got.stderr) + "\n")
+	}
 	keepLedger := func(got result) {
 		_, tail, _ := strings.Cut(got.stdout, "\nLedger ")
 		b.WriteString("Ledger " + tail + "\n")
 	}
-	keep(step(exitOK, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "1.5",
-		"--delta", "1e-5"))
+	keep(step(exitOK, "ledger", "init", "my.ledger",
+		"--dataset", "houses",
+		"--epsilon", "1.5",
+		"--delta", "1e-5",
+	))
 	plan := step(exitOK, ledgerArgs("plan", "1")...)
 	keepLedger(plan)
 	step(exitOK, ledgerArgs("fit", "1", "--out", "first")...)
-	writeFile(t, "line.recipe.yaml",
-		goodRecipe+"ledger: {path: my.ledger, dataset: houses}\noutput: {dir: second}\n")
+	writeFile(
+		t,
+		"line.recipe.yaml",
+		goodRecipe+"ledger: {path: my.ledger, dataset: houses}\noutput: {dir: second}\n",
+	)
 	step(exitOK, "fit", "line.recipe.yaml")
 	refused := step(exitBudget, ledgerArgs("fit", "1", "--out", "third")...)
 	keep(refused)
@@ -97,13 +117,17 @@ func TestLedgerRuns(t *testing.T) {
 	}
 	onlyFiles(t, "first", "line.csv", "line.recipe.yaml", "my.ledger", "second")
 	keep(step(exitOK, "ledger", "show", "my.ledger"))
-	keep(step(exitOK, "ledger", "verify", "my.ledger", "--report", "first/release/report.json",
-		"--report", "second/release/report.json"))
+	keep(step(exitOK, "ledger", "verify", "my.ledger",
+		"--report", "first/release/report.json",
+		"--report", "second/release/report.json",
+	))
 	files.compare(t, "ledger", b.String())
 
 	// The largest epsilon named in the error is accepted, and a value larger by 0.1% is not.
-	_, largest, ok := strings.Cut(strings.TrimSpace(refused.stderr),
-		"the largest epsilon that fits is ")
+	_, largest, ok := strings.Cut(
+		strings.TrimSpace(refused.stderr),
+		"the largest epsilon that fits is ",
+	)
 	var e float64
 	if _, err := fmt.Sscan(largest, &e); err != nil || !ok {
 		t.Fatalf("%s", refused.stderr)
@@ -120,7 +144,9 @@ func TestLedgerInReport(t *testing.T) {
 	if err != nil || got.code != exitOK {
 		t.Fatalf("%v, %+v", err, got)
 	}
-	if r.Ledger == nil || r.Ledger.Dataset != "houses" || r.Ledger.Entry != 3 ||
+	if r.Ledger == nil ||
+		r.Ledger.Dataset != "houses" ||
+		r.Ledger.Entry != 3 ||
 		len(r.Ledger.Head) != 64 {
 		t.Errorf("%+v", r.Ledger)
 	}
@@ -133,7 +159,8 @@ func TestLedgerInReport(t *testing.T) {
 		strings.Contains(got.stdout, "no-ledger") {
 		t.Errorf("%s", got.stdout)
 	}
-	if public := readFile(t, "out/release/recipe.yaml"); strings.Contains(public, "my.ledger") ||
+	public := readFile(t, "out/release/recipe.yaml")
+	if strings.Contains(public, "my.ledger") ||
 		!strings.Contains(public, "dataset: houses") {
 		t.Errorf("%s", public)
 	}
@@ -141,8 +168,11 @@ func TestLedgerInReport(t *testing.T) {
 	if err := os.Remove("my.ledger"); err != nil {
 		t.Fatal(err)
 	}
-	dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "1.5", "--delta",
-		"1e-5")
+	dptrain(t, "ledger", "init", "my.ledger",
+		"--dataset", "houses",
+		"--epsilon", "1.5",
+		"--delta", "1e-5",
+	)
 	if got := dptrain(t, "ledger", "verify", "my.ledger"); got.code != exitOK {
 		t.Errorf("%+v", got)
 	}
@@ -162,7 +192,8 @@ func TestLedgerExportAndJSON(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	var last struct{ Kind string }
-	if err := json.Unmarshal([]byte(lines[3]), &last); err != nil || last.Kind != "commit" {
+	err := json.Unmarshal([]byte(lines[3]), &last)
+	if err != nil || last.Kind != "commit" {
 		t.Errorf("%v, %s", err, lines[3])
 	}
 	got = dptrain(t, "ledger", "show", "my.ledger", "--json", "--dataset", "houses")
@@ -173,9 +204,12 @@ func TestLedgerExportAndJSON(t *testing.T) {
 			Runs                       []struct{ Committed bool }
 		}
 	}
-	if err := json.Unmarshal([]byte(got.stdout), &show); err != nil ||
-		show.Format != ledgerFormat || len(show.Datasets) != 1 ||
-		show.Datasets[0].Reserved.Cost != 0 || show.Datasets[0].Committed.Cost <= 0 ||
+	err = json.Unmarshal([]byte(got.stdout), &show)
+	if err != nil ||
+		show.Format != ledgerFormat ||
+		len(show.Datasets) != 1 ||
+		show.Datasets[0].Reserved.Cost != 0 ||
+		show.Datasets[0].Committed.Cost <= 0 ||
 		!show.Datasets[0].Runs[0].Committed {
 		t.Errorf("%v, %s", err, got.stdout)
 	}
@@ -186,8 +220,11 @@ func TestLedgerExportAndJSON(t *testing.T) {
 			Runs int
 		}
 	}
-	if err := json.Unmarshal([]byte(got.stdout), &plan); err != nil || plan.Ledger == nil ||
-		!plan.Ledger.Fits || plan.Ledger.Runs < 1 {
+	err = json.Unmarshal([]byte(got.stdout), &plan)
+	if err != nil ||
+		plan.Ledger == nil ||
+		!plan.Ledger.Fits ||
+		plan.Ledger.Runs < 1 {
 		t.Errorf("%v, %s", err, got.stdout)
 	}
 }
@@ -213,14 +250,26 @@ func TestLedgerMistakes(t *testing.T) {
 		{"fit " + run + "--dataset trees --ledger my.ledger", exitLedger},
 		{"fit " + run + "--dataset houses --ledger text.ledger", exitLedger},
 		{"fit " + run + "--dataset houses --ledger link.ledger", exitLedger},
-		{"fit " + run + "--dataset houses --ledger my.ledger --relation substitute", exitLedger},
-		{"plan " + run + "--dataset houses --ledger my.ledger --relation substitute", exitLedger},
+		{
+			"fit " + run + "--dataset houses --ledger my.ledger --relation substitute",
+			exitLedger,
+		},
+		{
+			"plan " + run + "--dataset houses --ledger my.ledger --relation substitute",
+			exitLedger,
+		},
 		{"plan " + run + "--dataset trees --ledger my.ledger", exitLedger},
 		{"fit " + run + "--ledger my.ledger", exitRecipe},
-		{"fit " + strings.Replace(run, "1 ", "50 ", 1) +
-			"--dataset houses --ledger my.ledger --delta 1e-4 --holdout 0", exitBudget},
-		{"fit " + strings.Replace(run, "1 ", "20000 ", 1) +
-			"--dataset houses --ledger my.ledger --holdout 0", exitBudget},
+		{
+			"fit " + strings.Replace(run, "1 ", "50 ", 1) +
+				"--dataset houses --ledger my.ledger --delta 1e-4 --holdout 0",
+			exitBudget,
+		},
+		{
+			"fit " + strings.Replace(run, "1 ", "20000 ", 1) +
+				"--dataset houses --ledger my.ledger --holdout 0",
+			exitBudget,
+		},
 		{"ledger", exitUsage},
 		{"ledger frob", exitUsage},
 		{"ledger init", exitUsage},
@@ -284,8 +333,11 @@ func TestLedgerKilled(t *testing.T) {
 	withLedger(t)
 	stages := []string{"read", "split", "scaling", "model", "held-out metric", "write"}
 	for i, stage := range stages {
-		cmd := exec.CommandContext(t.Context(), self,
-			ledgerArgs("fit", ".1", "--out", fmt.Sprint("out", i))...)
+		cmd := exec.CommandContext(
+			t.Context(),
+			self,
+			ledgerArgs("fit", ".1", "--out", fmt.Sprint("out", i))...,
+		)
 		cmd.Env = append(os.Environ(), asProcess+"=1", killAt+"="+stage)
 		out, err := cmd.CombinedOutput()
 		var exit *exec.ExitError
@@ -298,8 +350,12 @@ func TestLedgerKilled(t *testing.T) {
 		}
 		runs := book.Datasets[0].Runs
 		if len(runs) != i+1 || runs[i].Committed {
-			t.Errorf("killed at %q: %d runs, the last committed: %v", stage, len(runs),
-				runs[len(runs)-1].Committed)
+			t.Errorf(
+				"killed at %q: %d runs, the last committed: %v",
+				stage,
+				len(runs),
+				runs[len(runs)-1].Committed,
+			)
 		}
 		if released, _ := filepath.Glob("out*/release"); len(released) > 0 {
 			t.Errorf("killed at %q: %v", stage, released)
@@ -311,18 +367,25 @@ func TestLedgerKilled(t *testing.T) {
 func TestBenchRefusesKnownData(t *testing.T) {
 	withLedger(t)
 	dptrain(t, ledgerArgs("fit", "1", "-q")...)
-	writeFile(t, "ledgered.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: houses}\n")
+	writeFile(
+		t,
+		"ledgered.yaml",
+		goodRecipe+"ledger: {path: my.ledger, dataset: houses}\n",
+	)
 	writeFile(t, "other.csv", lineCSV(50))
 	args := strings.Fields("bench --public --method nonprivate-ols --trials 1 --data")
 	if err := os.Symlink("line.csv", "alias.csv"); err != nil {
 		t.Fatal(err)
 	}
 	for _, more := range [][]string{
-		{"line.csv", "--ledger", "my.ledger"}, {"alias.csv", "--ledger", "my.ledger"},
-		{".", "--ledger", "my.ledger"}, {"other.csv", "ledgered.yaml"},
+		{"line.csv", "--ledger", "my.ledger"},
+		{"alias.csv", "--ledger", "my.ledger"},
+		{".", "--ledger", "my.ledger"},
+		{"other.csv", "ledgered.yaml"},
 		{"other.csv", "--ledger", "none"},
 	} {
-		if got := dptrain(t, append(args, more...)...); got.code != exitLedger || got.stdout != "" {
+		got := dptrain(t, append(args, more...)...)
+		if got.code != exitLedger || got.stdout != "" {
 			t.Errorf("%v: %+v", more, got)
 		}
 	}
@@ -334,9 +397,9 @@ func TestBenchRefusesKnownData(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := dptrain(t, append(args, "line.csv")...)
-	if want := "dptrain.ledger: it contains line.csv as data set \"houses\"; bench prints exact metrics without a privacy guarantee\n"; got.code !=
-		exitLedger ||
-		got.stderr != want {
+	want := "dptrain.ledger: it contains line.csv as data set \"houses\"; bench prints exact metrics without a privacy guarantee\n"
+	if got.code !=
+		exitLedger || got.stderr != want {
 		t.Errorf("%+v", got)
 	}
 }
@@ -347,38 +410,58 @@ func TestLedgerOfColumns(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "two.csv", "a,b,y\n1,2,3\n2,1,4\n3,5,1\n")
 	recipe := func(name, private string) {
-		writeFile(t, name,
+		writeFile(
+			t,
+			name,
 			"data:\n  path: two.csv\n  target: y\n  columns:\n    "+private+": {private: true}\n"+
 				"privacy: {epsilon: .5, relation: substitute-private-columns}\nledger: {path: my.ledger, dataset: two}\noutput: {dir: "+
-				private+"}\n")
+				private+"}\n",
+		)
 	}
 	recipe("a.yaml", "a")
 	recipe("b.yaml", "b")
-	for _, more := range [][]string{{"--relation", "substitute-private-columns"},
-		{"--private", "a"}} {
-		if got := dptrain(t,
-			append([]string{"ledger", "init", "my.ledger", "--dataset", "two", "--epsilon", "3"},
-				more...)...); got.code != exitUsage || !strings.Contains(got.stderr, "--private") {
+	for _, more := range [][]string{
+		{"--relation", "substitute-private-columns"},
+		{"--private", "a"},
+	} {
+		got := dptrain(
+			t,
+			append(
+				[]string{
+					"ledger", "init", "my.ledger",
+					"--dataset", "two",
+					"--epsilon", "3",
+				},
+				more...,
+			)...,
+		)
+		if got.code != exitUsage || !strings.Contains(got.stderr, "--private") {
 			t.Errorf("%v: %+v", more, got)
 		}
 	}
-	got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "two", "--epsilon", "3",
-		"--relation", "substitute-private-columns", "--private", "a")
-	if got.code != exitOK || !strings.Contains(got.stdout, "substitute-private-columns of a)") {
+	got := dptrain(t, "ledger", "init", "my.ledger",
+		"--dataset", "two",
+		"--epsilon", "3",
+		"--relation", "substitute-private-columns",
+		"--private", "a",
+	)
+	if got.code != exitOK ||
+		!strings.Contains(got.stdout, "substitute-private-columns of a)") {
 		t.Fatalf("%+v", got)
 	}
 	if got := dptrain(t, "fit", "a.yaml"); got.code != exitOK {
 		t.Errorf("%+v", got)
 	}
 	for _, verb := range []string{"plan", "fit"} {
-		if got := dptrain(t, verb, "b.yaml"); got.code != exitLedger ||
+		got := dptrain(t, verb, "b.yaml")
+		if got.code != exitLedger ||
 			!strings.Contains(got.stderr, `protects column "a"`) ||
 			!strings.Contains(got.stderr, "private: true") {
 			t.Errorf("%s: %+v", verb, got)
 		}
 	}
-	if got := dptrain(t, "ledger", "show", "my.ledger"); got.code != exitOK ||
-		strings.Count(got.stdout, "ended\n") != 1 {
+	got = dptrain(t, "ledger", "show", "my.ledger")
+	if got.code != exitOK || strings.Count(got.stdout, "ended\n") != 1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -387,10 +470,13 @@ func TestLedgerOfColumns(t *testing.T) {
 func TestLedgerOfRecords(t *testing.T) {
 	withLedger(t)
 	recipe := func(name, quotes string) {
-		writeFile(t, name,
+		writeFile(
+			t,
+			name,
 			"data: {path: line.csv, target: y, multiline_quotes: "+quotes+
 				"}\nprivacy: {epsilon: .3}\nledger: {path: my.ledger, dataset: houses}\noutput: {dir: out-"+
-				quotes+"}\n")
+				quotes+"}\n",
+		)
 	}
 	recipe("a.yaml", "true")
 	recipe("b.yaml", "false")
@@ -408,8 +494,10 @@ func TestLedgerOfRecords(t *testing.T) {
 	if got := dptrain(t, "plan", "a.yaml"); got.code != exitOK {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "ledger", "show", "my.ledger"); got.code != exitOK ||
-		strings.Count(got.stdout, "ended\n") != 1 || !strings.Contains(got.stdout, "Records") {
+	got := dptrain(t, "ledger", "show", "my.ledger")
+	if got.code != exitOK ||
+		strings.Count(got.stdout, "ended\n") != 1 ||
+		!strings.Contains(got.stdout, "Records") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -433,8 +521,12 @@ func TestLedgerWarnsOfMisspeltColumn(t *testing.T) {
 		"far":   "debt,salary",
 		"right": "debt",
 	} {
-		got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", dataset, "--epsilon", "9",
-			"--relation", "substitute-private-columns", "--private", private)
+		got := dptrain(t, "ledger", "init", "my.ledger",
+			"--dataset", dataset,
+			"--epsilon", "9",
+			"--relation", "substitute-private-columns",
+			"--private", private,
+		)
 		if got.code != exitOK {
 			t.Fatalf("%+v", got)
 		}
@@ -444,9 +536,12 @@ func TestLedgerWarnsOfMisspeltColumn(t *testing.T) {
 		code            int
 		warns           bool
 	}{
-		{"open.yaml", "typo", exitLedger, false}, {"open.yaml", "case", exitLedger, false},
-		{"both.yaml", "typo", exitOK, true}, {"less.yaml", "typo", exitOK, true},
-		{"open.yaml", "far", exitOK, true}, {"open.yaml", "right", exitOK, false},
+		{"open.yaml", "typo", exitLedger, false},
+		{"open.yaml", "case", exitLedger, false},
+		{"both.yaml", "typo", exitOK, true},
+		{"less.yaml", "typo", exitOK, true},
+		{"open.yaml", "far", exitOK, true},
+		{"open.yaml", "right", exitOK, false},
 	} {
 		for _, verb := range []string{"plan", "fit"} {
 			args := []string{verb, c.recipe, "--dataset", c.dataset}
@@ -462,15 +557,16 @@ func TestLedgerWarnsOfMisspeltColumn(t *testing.T) {
 						`but the run uses "income" as public; if the name was misspelt in the ledger`) {
 				t.Errorf("%v: %+v", args, got)
 			}
-			if verb == "fit" && c.warns &&
+			if verb == "fit" &&
+				c.warns &&
 				!strings.Contains(readFile(t, c.recipe+c.dataset+"/release/report.json"),
 					`"protected-absent"`) {
 				t.Errorf("%v: no warning in the report", args)
 			}
 		}
 	}
-	if got := dptrain(t, "ledger", "show",
-		"my.ledger"); strings.Count(got.stdout, "ended\n") != 4 ||
+	got := dptrain(t, "ledger", "show", "my.ledger")
+	if strings.Count(got.stdout, "ended\n") != 4 ||
 		strings.Contains(got.stdout, "reserved\n") {
 		t.Errorf("%+v", got)
 	}
@@ -481,17 +577,25 @@ func TestLedgerWarnsOfMisspeltColumn(t *testing.T) {
 func TestTooSmallForTheGrid(t *testing.T) {
 	withLedger(t)
 	for _, verb := range []string{"plan", "fit"} {
-		args := []string{verb, "--data", "line.csv", "--target", "y", "--task", "classification",
-			"--classes", "0,1", "--epsilon", "1e-10", "--dataset", "houses", "--ledger",
-			"my.ledger"}
+		args := []string{
+			verb,
+			"--data", "line.csv",
+			"--target", "y",
+			"--task", "classification",
+			"--classes", "0,1",
+			"--epsilon", "1e-10",
+			"--dataset", "houses",
+			"--ledger", "my.ledger",
+		}
 		got := dptrain(t, args...)
 		if got.code != exitBudget ||
 			!strings.Contains(got.stderr, "epsilon 1e-10 is too small for this run") {
 			t.Errorf("%s: %+v", verb, got)
 		}
 	}
-	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Contains(got.stdout,
-		"reserved\n") || !strings.Contains(got.stdout, "0 (0 with exact notes") {
+	got := dptrain(t, "ledger", "show", "my.ledger")
+	if strings.Contains(got.stdout, "reserved\n") ||
+		!strings.Contains(got.stdout, "0 (0 with exact notes") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -502,9 +606,15 @@ func TestEndedRunReportsSpentBudget(t *testing.T) {
 	withLedger(t)
 	writeFile(t, "line.csv.gz", gzipText(t, lineCSV(2000))[:200])
 	const note = "; the price of this run remains spent in my.ledger\n"
-	got := dptrain(t, "fit", "--data", "line.csv.gz", "--target", "y", "--epsilon", ".1",
-		"--dataset", "houses", "--ledger", "my.ledger")
-	if got.code != exitData || !strings.HasPrefix(got.stderr, "line.csv.gz: ends early") ||
+	got := dptrain(t, "fit",
+		"--data", "line.csv.gz",
+		"--target", "y",
+		"--epsilon", ".1",
+		"--dataset", "houses",
+		"--ledger", "my.ledger",
+	)
+	if got.code != exitData ||
+		!strings.HasPrefix(got.stderr, "line.csv.gz: ends early") ||
 		!strings.HasSuffix(got.stderr, note) {
 		t.Errorf("%+v", got)
 	}
@@ -513,12 +623,13 @@ func TestEndedRunReportsSpentBudget(t *testing.T) {
 	var stdout, stderr strings.Builder
 	a := newApp(strings.NewReader(""), &stdout, &stderr)
 	a.onStage = func(string) { cancel() }
-	if code := a.run(ctx, ledgerArgs("fit", ".1")); code != exitInterrupted ||
+	code := a.run(ctx, ledgerArgs("fit", ".1"))
+	if code != exitInterrupted ||
 		stderr.String() != "dptrain: interrupted"+note {
 		t.Errorf("%d, %s", code, stderr.String())
 	}
-	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Count(got.stdout,
-		"reserved\n") != 2 {
+	got = dptrain(t, "ledger", "show", "my.ledger")
+	if strings.Count(got.stdout, "reserved\n") != 2 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -528,16 +639,21 @@ func TestEndedRunReportsSpentBudget(t *testing.T) {
 func TestBlackBoxTooWide(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "line.csv", lineCSV(500))
-	writeFile(t, "recipe.yaml",
-		"data: {path: line.csv, target: y}\nprivacy: {epsilon: 1}\nmodel: {method: tukey}\n")
+	writeFile(
+		t,
+		"recipe.yaml",
+		"data: {path: line.csv, target: y}\nprivacy: {epsilon: 1}\nmodel: {method: tukey}\n",
+	)
 	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon",
 		"3"); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
 	run := []string{"plan", "recipe.yaml", "--ledger", "my.ledger", "--dataset", "houses"}
 	got := dptrain(t, run...)
-	_, after, said := strings.Cut(got.stderr,
-		"with delta 1e-6 no epsilon fits, but with a delta of at most ")
+	_, after, said := strings.Cut(
+		got.stderr,
+		"with delta 1e-6 no epsilon fits, but with a delta of at most ",
+	)
 	delta, _, _ := strings.Cut(after, " ")
 	if got.code != exitBudget || !said {
 		t.Fatalf("%+v", got)

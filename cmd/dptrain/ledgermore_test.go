@@ -17,14 +17,17 @@ import (
 func checkPublished(t *testing.T, out string, want bool) {
 	t.Helper()
 	for path, there := range map[string]bool{
-		out + "/release/model.json": want, out + "/curator/run.json": want,
-		out + "/pending/release/model.json": !want, out + "/pending": !want,
+		out + "/release/model.json":         want,
+		out + "/curator/run.json":           want,
+		out + "/pending/release/model.json": !want,
+		out + "/pending":                    !want,
 	} {
 		if _, err := os.Lstat(path); (err == nil) != there {
 			t.Errorf("%s: %v, want it there: %v", path, err, there)
 		}
 	}
-	if info, err := os.Lstat(out + "/pending"); err == nil && info.Mode().Perm() != 0o700 {
+	info, err := os.Lstat(out + "/pending")
+	if err == nil && info.Mode().Perm() != 0o700 {
 		t.Errorf("the folder of kept results has mode %v", info.Mode())
 	}
 }
@@ -44,7 +47,8 @@ func TestLedgerHeldAfterTheRun(t *testing.T) {
 			return
 		}
 		var err error
-		if holder, err = bolt.Open("my.ledger", 0o600, &bolt.Options{ReadOnly: true}); err != nil {
+		holder, err = bolt.Open("my.ledger", 0o600, &bolt.Options{ReadOnly: true})
+		if err != nil {
 			t.Error(err)
 		}
 		time.AfterFunc(100*time.Millisecond, cancel)
@@ -69,11 +73,13 @@ func TestLedgerHeldAfterTheRun(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	checkPublished(t, "out", true)
-	if got := dptrain(t, "ledger", "verify", "my.ledger", "--report",
-		"out/release/report.json"); got.code != exitOK {
+	got = dptrain(t, "ledger", "verify", "my.ledger", "--report",
+		"out/release/report.json")
+	if got.code != exitOK {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "ledger", "commit", "out"); got.code != exitUsage ||
+	got = dptrain(t, "ledger", "commit", "out")
+	if got.code != exitUsage ||
 		!strings.Contains(got.stderr, "no results are waiting") {
 		t.Errorf("a second commit: %+v", got)
 	}
@@ -90,14 +96,21 @@ func TestLedgerSpend(t *testing.T) {
 		}
 		return got
 	}
-	got := step(exitOK, "spend", "my.ledger", "--dataset", "houses", "--rho", "0.01", "--note",
-		"yearly counts")
+	got := step(exitOK, "spend", "my.ledger",
+		"--dataset", "houses",
+		"--rho", "0.01",
+		"--note", "yearly counts",
+	)
 	if !strings.Contains(got.stdout, "rho 0.01 for data set houses") {
 		t.Errorf("%+v", got)
 	}
-	step(exitOK, "spend", "my.ledger", "--dataset", "houses", "--epsilon", "0.01", "--delta",
-		"1e-9")
-	if got := dptrain(t, ledgerArgs("fit", ".1", "--note", "the first")...); got.code != exitOK {
+	step(exitOK, "spend", "my.ledger",
+		"--dataset", "houses",
+		"--epsilon", "0.01",
+		"--delta", "1e-9",
+	)
+	got = dptrain(t, ledgerArgs("fit", ".1", "--note", "the first")...)
+	if got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
 	got = step(exitOK, "show", "my.ledger")
@@ -120,7 +133,8 @@ func TestLedgerSpend(t *testing.T) {
 	}
 	step(exitOK, "verify")
 	for _, args := range [][]string{
-		{"spend", "--dataset", "houses"}, {"spend", "--rho", "1"},
+		{"spend", "--dataset", "houses"},
+		{"spend", "--rho", "1"},
 		{"spend", "--dataset", "houses", "--rho", "1", "--mu", "1"},
 		{"spend", "--dataset", "houses", "--rho", "-1"},
 		{"spend", "--dataset", "houses", "--rho", "1", "--delta", ".1"},
@@ -131,7 +145,8 @@ func TestLedgerSpend(t *testing.T) {
 	}
 	for _, name := range []string{"rho", "mu", "epsilon"} {
 		args := []string{"ledger", "spend", "--dataset", "houses", "--" + name, "0"}
-		if r := dptrain(t, args...); r.code != exitUsage ||
+		r := dptrain(t, args...)
+		if r.code != exitUsage ||
 			!strings.Contains(r.stderr, "--"+name+" must be above 0") {
 			t.Errorf("--%s 0: %+v", name, r)
 		}
@@ -146,8 +161,8 @@ func TestPlanRuns(t *testing.T) {
 	withLedger(t)
 	got := dptrain(t, ledgerArgs("plan", "1", "--runs", "5", "--json")...)
 	var b bill
-	if err := json.Unmarshal([]byte(got.stdout), &b); err != nil || b.Ledger == nil ||
-		b.Ledger.Equal == nil {
+	err := json.Unmarshal([]byte(got.stdout), &b)
+	if err != nil || b.Ledger == nil || b.Ledger.Equal == nil {
 		t.Fatalf("%v: %+v", err, got)
 	}
 	e := b.Ledger.Equal.Epsilon
@@ -155,15 +170,25 @@ func TestPlanRuns(t *testing.T) {
 		t.Fatalf("epsilon %v", e)
 	}
 	for k := range 5 {
-		if got := dptrain(t,
-			ledgerArgs("fit", fmt.Sprint(e), "--out",
-				fmt.Sprint("out", k))...); got.code != exitOK {
+		got := dptrain(
+			t,
+			ledgerArgs(
+				"fit",
+				fmt.Sprint(e),
+				"--out",
+				fmt.Sprint("out", k),
+			)...,
+		)
+		if got.code != exitOK {
 			t.Fatalf("run %d: %+v", k, got)
 		}
 	}
 	withLedger(t)
 	for k := range 5 {
-		got = dptrain(t, ledgerArgs("fit", fmt.Sprint(e*1.01), "--out", fmt.Sprint("out", k))...)
+		got = dptrain(
+			t,
+			ledgerArgs("fit", fmt.Sprint(e*1.01), "--out", fmt.Sprint("out", k))...,
+		)
 	}
 	if got.code != exitBudget {
 		t.Errorf("the last of five runs at a hundredth more: %+v", got)
@@ -172,8 +197,13 @@ func TestPlanRuns(t *testing.T) {
 	if text.code != exitOK || !strings.Contains(text.stdout, "5 runs like this one") {
 		t.Errorf("%+v", text)
 	}
-	if got := dptrain(t, "plan", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--runs",
-		"5"); got.code != exitUsage || !strings.Contains(got.stderr, "--dataset") {
+	got = dptrain(t, "plan",
+		"--data", "line.csv",
+		"--target", "y",
+		"--epsilon", "1",
+		"--runs", "5",
+	)
+	if got.code != exitUsage || !strings.Contains(got.stderr, "--dataset") {
 		t.Errorf("without a ledger: %+v", got)
 	}
 }
@@ -193,9 +223,16 @@ func TestLedgerTwoNames(t *testing.T) {
 		strings.Contains(got.stdout, "several-names") {
 		t.Errorf("%+v", got)
 	}
-	got := dptrain(t, "fit", "--data", "line.csv", "--target", "y", "--epsilon", ".1", "--dataset",
-		"again", "--ledger", "my.ledger", "--out", "second")
-	if got.code != exitOK || !strings.Contains(got.stdout, "\nerror[several-names]: ") ||
+	got := dptrain(t, "fit",
+		"--data", "line.csv",
+		"--target", "y",
+		"--epsilon", ".1",
+		"--dataset", "again",
+		"--ledger", "my.ledger",
+		"--out", "second",
+	)
+	if got.code != exitOK ||
+		!strings.Contains(got.stdout, "\nerror[several-names]: ") ||
 		!strings.Contains(got.stdout, `"houses"`) {
 		t.Errorf("%+v", got)
 	}

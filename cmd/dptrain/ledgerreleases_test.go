@@ -18,8 +18,11 @@ func rolledBack(t *testing.T) {
 	fresh := readFile(t, "my.ledger")
 	for _, out := range []string{"a", "b", "c"} {
 		writeFile(t, "my.ledger", fresh)
-		if got := dptrain(t,
-			ledgerArgs("fit", "1", "--out", out, "--quiet")...); got.code != exitOK {
+		got := dptrain(
+			t,
+			ledgerArgs("fit", "1", "--out", out, "--quiet")...,
+		)
+		if got.code != exitOK {
 			t.Fatalf("%+v", got)
 		}
 	}
@@ -34,16 +37,22 @@ func TestRolledBackLedger(t *testing.T) {
 			t.Errorf("%s: %+v", out, got)
 		}
 	}
-	got := dptrain(t, "ledger", "verify", "my.ledger", "--report", "a/release/report.json",
-		"--report", "b", "--report", "c/release")
+	got := dptrain(t, "ledger", "verify", "my.ledger",
+		"--report", "a/release/report.json",
+		"--report", "b",
+		"--report", "c/release",
+	)
 	if got.code != exitLedger ||
 		!strings.Contains(got.stderr,
 			"entry 3 is claimed by 3 different releases (a/release/report.json, b/release/report.json, c/release/report.json)") ||
 		!strings.Contains(got.stderr, "in this ledger it is c/release/report.json") {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "ledger", "verify", "my.ledger", "--report", "c", "--report",
-		"c/release/report.json"); got.code != exitOK {
+	got = dptrain(t, "ledger", "verify", "my.ledger",
+		"--report", "c",
+		"--report", "c/release/report.json",
+	)
+	if got.code != exitOK {
 		t.Errorf("one release twice: %+v", got)
 	}
 	got = dptrain(t, "verify", "a", "b", "c", "--ledger", "my.ledger")
@@ -56,8 +65,10 @@ func TestRolledBackLedger(t *testing.T) {
 		Release string `json:"release"`
 		OK      bool   `json:"ok"`
 	}
-	if err := json.NewDecoder(strings.NewReader(got.stdout)).Decode(&first); err != nil ||
-		first.Release != filepath.Join("c", "release") || first.OK {
+	err := json.NewDecoder(strings.NewReader(got.stdout)).Decode(&first)
+	if err != nil ||
+		first.Release != filepath.Join("c", "release") ||
+		first.OK {
 		t.Errorf("%v, %+v", err, got)
 	}
 }
@@ -73,7 +84,8 @@ func TestReleasesOfEarlierVersions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Format, r.Ledger.Head = "dptrain.report/3", head
+		r.Format = "dptrain.report/3"
+		r.Ledger.Head = head
 		var b bytes.Buffer
 		if err := report.Encode(&b, r); err != nil {
 			t.Fatal(err)
@@ -97,13 +109,23 @@ func TestReleasesOfEarlierVersions(t *testing.T) {
 		!strings.Contains(got.stderr, "entry 3 is claimed by 2 different releases") {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "ledger", "verify", "my.ledger", "--report",
-		"c"); got.code != exitLedger || !strings.Contains(got.stderr, "nonce") {
+	got = dptrain(t, "ledger", "verify", "my.ledger", "--report",
+		"c")
+	if got.code != exitLedger || !strings.Contains(got.stderr, "nonce") {
 		t.Errorf("a report without the nonce of its entry: %+v", got)
 	}
-	writeFile(t, "a/release/report.json",
-		strings.Replace(readFile(t, "a/release/report.json"), `"released":1`, `"released":0`, 1))
-	if got := dptrain(t, "ledger", "verify", "my.ledger", "--report", "a"); got.code != exitUsage ||
+	writeFile(
+		t,
+		"a/release/report.json",
+		strings.Replace(
+			readFile(t, "a/release/report.json"),
+			`"released":1`,
+			`"released":0`,
+			1,
+		),
+	)
+	got = dptrain(t, "ledger", "verify", "my.ledger", "--report", "a")
+	if got.code != exitUsage ||
 		!strings.Contains(got.stderr, "its checksum does not match") {
 		t.Errorf("an edited report: %+v", got)
 	}
@@ -117,16 +139,38 @@ func TestForceKeepsTheEvidence(t *testing.T) {
 	entries := dptrain(t, "ledger", "verify", "my.ledger").stdout
 	for name, args := range map[string][]string{
 		"fit": ledgerArgs("fit", ".1", "--out", "a", "--force"),
-		"without a ledger": {"fit", "--data", "line.csv", "--target", "y", "--epsilon", ".1",
-			"--out", "a", "--force"},
-		"causal": {"causal", "--data", "line.csv", "--columns", "a,y", "--epsilon", ".1", "--out",
-			"a", "--force", "--ledger", "my.ledger", "--dataset", "houses",
-			"--range", "a=0:200", "--range", "y=-10:1000"},
-		"describe": {"describe", "line.csv", "--epsilon", ".1", "--out", "a", "--force", "--ledger",
-			"my.ledger", "--dataset", "houses"},
+		"without a ledger": {
+			"fit",
+			"--data", "line.csv",
+			"--target", "y",
+			"--epsilon", ".1",
+			"--out", "a",
+			"--force",
+		},
+		"causal": {
+			"causal",
+			"--data", "line.csv",
+			"--columns", "a,y",
+			"--epsilon", ".1",
+			"--out", "a",
+			"--force",
+			"--ledger", "my.ledger",
+			"--dataset", "houses",
+			"--range", "a=0:200",
+			"--range", "y=-10:1000",
+		},
+		"describe": {
+			"describe", "line.csv",
+			"--epsilon", ".1",
+			"--out", "a",
+			"--force",
+			"--ledger", "my.ledger",
+			"--dataset", "houses",
+		},
 	} {
 		got := dptrain(t, args...)
-		if got.code != exitLedger && !(name == "without a ledger" && got.code == exitUsage) ||
+		if got.code != exitLedger &&
+			!(name == "without a ledger" && got.code == exitUsage) ||
 			!strings.Contains(got.stderr, "entry 3") {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -135,8 +179,11 @@ func TestForceKeepsTheEvidence(t *testing.T) {
 		dptrain(t, "ledger", "verify", "my.ledger").stdout != entries {
 		t.Error("something was replaced or entered")
 	}
-	if got := dptrain(t,
-		ledgerArgs("fit", ".1", "--out", "c", "--force", "--quiet")...); got.code != exitOK {
+	got := dptrain(
+		t,
+		ledgerArgs("fit", ".1", "--out", "c", "--force", "--quiet")...,
+	)
+	if got.code != exitOK {
 		t.Errorf("a release that the ledger has: %+v", got)
 	}
 }
@@ -156,23 +203,34 @@ func TestLedgerUnderAnotherName(t *testing.T) {
 	if got.code != exitLedger {
 		t.Errorf("a table as the ledger: %+v", got)
 	}
-	if got := dptrain(t, ledgerArgs("fit", "1", "--out", "out", "--quiet")...); got.code != exitOK {
+	got = dptrain(t, ledgerArgs("fit", "1", "--out", "out", "--quiet")...)
+	if got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
 	before := readFile(t, "my.ledger")
 	writeFile(t, "new.csv", "x\n1\n")
 	for _, path := range []string{"my.ledger", "linked.csv"} {
-		if got := dptrain(t, "predict", "out/release/model.json", "new.csv", "-o", path,
-			"--force"); got.code != exitUsage || !strings.Contains(got.stderr, "is a ledger") {
+		got := dptrain(t, "predict", "out/release/model.json", "new.csv", "-o", path,
+			"--force")
+		if got.code != exitUsage || !strings.Contains(got.stderr, "is a ledger") {
 			t.Errorf("predict to %s: %+v", path, got)
 		}
-		if got := dptrain(t, "export", "out/release/model.json", "--python", "-o", path,
-			"--force"); got.code != exitUsage {
+		got = dptrain(t, "export", "out/release/model.json",
+			"--python", "-o",
+			path,
+			"--force",
+		)
+		if got.code != exitUsage {
 			t.Errorf("export to %s: %+v", path, got)
 		}
 	}
-	if got := dptrain(t, "bench", "--public", "--data", "other.csv", "--ledger", "linked.csv",
-		"--trials", "1"); got.code == exitOK || !strings.Contains(got.stderr, `data set "houses"`) {
+	got = dptrain(t, "bench",
+		"--public",
+		"--data", "other.csv",
+		"--ledger", "linked.csv",
+		"--trials", "1",
+	)
+	if got.code == exitOK || !strings.Contains(got.stderr, `data set "houses"`) {
 		t.Errorf("bench on another name of the table: %+v", got)
 	}
 	if err := os.Rename("out/curator/run.json", "run.json"); err != nil {
@@ -181,20 +239,34 @@ func TestLedgerUnderAnotherName(t *testing.T) {
 	if err := os.Link("my.ledger", "out/curator/run.json"); err != nil {
 		t.Fatal(err)
 	}
-	if got := dptrain(t,
-		ledgerArgs("fit", ".1", "--out", "out", "--force")...); got.code != exitLedger ||
+	got = dptrain(
+		t,
+		ledgerArgs("fit", ".1", "--out", "out", "--force")...,
+	)
+	if got.code != exitLedger ||
 		!strings.Contains(got.stderr, "this run would replace") {
 		t.Errorf("a ledger in the output: %+v", got)
 	}
 	if readFile(t, "my.ledger") != before {
 		t.Error("the ledger was changed")
 	}
-	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "gardens", "--epsilon", "1.5",
-		"--delta", "1e-5"); got.code != exitOK {
+	got = dptrain(t, "ledger", "init", "my.ledger",
+		"--dataset", "gardens",
+		"--epsilon", "1.5",
+		"--delta", "1e-5",
+	)
+	if got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
-	got = dptrain(t, "fit", "--data", "other.csv", "--target", "y", "--epsilon", ".2", "--dataset",
-		"gardens", "--ledger", "linked.csv", "--out", "gardens", "--json")
+	got = dptrain(t, "fit",
+		"--data", "other.csv",
+		"--target", "y",
+		"--epsilon", ".2",
+		"--dataset", "gardens",
+		"--ledger", "linked.csv",
+		"--out", "gardens",
+		"--json",
+	)
 	if got.code != exitOK || !strings.Contains(got.stdout, `"code":"several-names"`) {
 		t.Errorf("another name of the table: %+v", got)
 	}

@@ -17,8 +17,16 @@ func TestLook(t *testing.T) {
 		var b strings.Builder
 		b.WriteString("when;age;cost;ward;stay\n")
 		for i := range rows {
-			fmt.Fprintf(&b, "%02d/%02d/2024;%d yrs;1.%03d,5;%s;%d\n", 13+i%15, 1+i%12, 20+i%60,
-				i%1000, []string{"secretward", "other"}[i%2], i%9)
+			fmt.Fprintf(
+				&b,
+				"%02d/%02d/2024;%d yrs;1.%03d,5;%s;%d\n",
+				13+i%15,
+				1+i%12,
+				20+i%60,
+				i%1000,
+				[]string{"secretward", "other"}[i%2],
+				i%9,
+			)
 		}
 		return b.String() + more
 	}
@@ -34,17 +42,22 @@ func TestLook(t *testing.T) {
 		"--delta", "1e-5"); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
-	args := []string{"look", "t.csv", "--separator", ";", "--target", "stay", "--ledger",
-		"l.ledger", "--dataset", "clinic"}
+	args := []string{
+		"look", "t.csv",
+		"--separator", ";",
+		"--target", "stay",
+		"--ledger", "l.ledger",
+		"--dataset", "clinic",
+	}
 	got := dptrain(t, args...)
-	if got.code != exitOK || strings.Count(got.stderr, "\n") != 1 ||
+	if got.code != exitOK ||
+		strings.Count(got.stderr, "\n") != 1 ||
 		!strings.Contains(got.stderr, "--decimal ,") ||
 		!strings.Contains(got.stdout, "look/curator/look.txt") ||
 		strings.Contains(got.stdout, "400") {
 		t.Fatalf("%+v", got)
 	}
-	if shown := dptrain(t, "ledger", "show", "l.ledger"); !strings.Contains(shown.stdout,
-		"1 profile of the table") {
+	if shown := dptrain(t, "ledger", "show", "l.ledger"); !strings.Contains(shown.stdout, "1 profile of the table") {
 		t.Errorf("%+v", shown)
 	}
 	for path, mode := range map[string]os.FileMode{
@@ -82,17 +95,23 @@ func TestLook(t *testing.T) {
 		"stay": {"It has 9 different values", "\ntask: regression\n"},
 		"cost": {"", "\ntask: regression\n"},
 	} {
-		if got := dptrain(t, "look", "t.csv", "--separator", ";", "--target", target, "--out",
-			target); got.code != exitOK {
+		got := dptrain(t, "look", "t.csv",
+			"--separator", ";",
+			"--target", target,
+			"--out", target,
+		)
+		if got.code != exitOK {
 			t.Fatalf("%+v", got)
 		}
 		text := readFile(t, target+"/curator/look.txt")
-		if !strings.Contains(text, want[0]) || !strings.Contains(text, want[1]) ||
+		if !strings.Contains(text, want[0]) ||
+			!strings.Contains(text, want[1]) ||
 			want[0] == "" && strings.Contains(text, "Target ") {
 			t.Errorf("%s: no %q in\n%s", target, want, text)
 		}
 		_, recipe, _ := strings.Cut(text, "# yaml-language")
-		if strings.Contains(recipe, "secretward") || strings.Contains(recipe, "most_classes") {
+		if strings.Contains(recipe, "secretward") ||
+			strings.Contains(recipe, "most_classes") {
 			t.Errorf("%s: the recipe has what is in the table:\n%s", target, recipe)
 		}
 		writeFile(t, "recipe.yaml", "# yaml-language"+recipe)
@@ -107,12 +126,20 @@ func TestLook(t *testing.T) {
 	if again := dptrain(t, append(args, "--force")...); again != got {
 		t.Errorf("%+v, want %+v", again, got)
 	}
-	if got := dptrain(t, "look", "t.csv", "--separator", ";", "--target",
-		"ward no"); got.code != exitData {
+	got = dptrain(t, "look", "t.csv",
+		"--separator", ";",
+		"--target", "ward no",
+	)
+	if got.code != exitData {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "look", "t.csv", "--separator", ";", "--out", "o2", "--ledger", "l.ledger",
-		"--dataset", "another"); got.code != exitLedger {
+	got = dptrain(t, "look", "t.csv",
+		"--separator", ";",
+		"--out", "o2",
+		"--ledger", "l.ledger",
+		"--dataset", "another",
+	)
+	if got.code != exitLedger {
 		t.Errorf("%+v", got)
 	}
 }
@@ -126,15 +153,30 @@ func TestLookProposesUnit(t *testing.T) {
 		cell         func(i int) string
 		wants, never string
 	}{
-		"by name": {"patient_id", func(i int) string {
-			return fmt.Sprint(7000 + i/3)
-		}, "\n  unit: {column: patient_id, max_rows: 2}\n", "# unit:"},
-		"by values": {"label", func(i int) string {
-			return fmt.Sprintf("case %d", i/3)
-		}, "\n  # unit: {column: label, max_rows: 2}\n", "\n  unit:"},
-		"none": {"label", func(i int) string {
-			return fmt.Sprintf("case %d", i)
-		}, "\n  # unit: {column: PERSON, max_rows: 2}\n", "Unit "},
+		"by name": {
+			"patient_id",
+			func(i int) string {
+				return fmt.Sprint(7000 + i/3)
+			},
+			"\n  unit: {column: patient_id, max_rows: 2}\n",
+			"# unit:",
+		},
+		"by values": {
+			"label",
+			func(i int) string {
+				return fmt.Sprintf("case %d", i/3)
+			},
+			"\n  # unit: {column: label, max_rows: 2}\n",
+			"\n  unit:",
+		},
+		"none": {
+			"label",
+			func(i int) string {
+				return fmt.Sprintf("case %d", i)
+			},
+			"\n  # unit: {column: PERSON, max_rows: 2}\n",
+			"Unit ",
+		},
 	} {
 		var b strings.Builder
 		b.WriteString(x.column + ",dose,stay\n")
@@ -143,8 +185,8 @@ func TestLookProposesUnit(t *testing.T) {
 		}
 		writeFile(t, "t.csv", b.String())
 		out := strings.ReplaceAll(name, " ", "-")
-		if got := dptrain(t, "look", "t.csv", "--out", out); got.code != exitOK ||
-			strings.Contains(got.stdout, "200") {
+		got := dptrain(t, "look", "t.csv", "--out", out)
+		if got.code != exitOK || strings.Contains(got.stdout, "200") {
 			t.Fatalf("%s: %+v", name, got)
 		}
 		text := readFile(t, out+"/curator/look.txt")

@@ -126,7 +126,11 @@ func (g golden) compare(t *testing.T, name, got string) {
 		writeFile(t, path, got)
 	}
 	if diff := cmp.Diff(readFile(t, path), got); diff != "" {
-		t.Errorf("differs from testdata/%s.golden (-want +got; -update writes it):\n%s", name, diff)
+		t.Errorf(
+			"differs from testdata/%s.golden (-want +got; -update writes it):\n%s",
+			name,
+			diff,
+		)
 	}
 }
 
@@ -135,7 +139,8 @@ func lineCSV(rows int) string {
 	var s strings.Builder
 	s.WriteString("a,b,y\n")
 	for i := range rows {
-		a, b := i%17, i%5
+		a := i % 17
+		b := i % 5
 		fmt.Fprintf(&s, "%d,%d,%d\n", a, b, 3*a-b+i%2)
 	}
 	return s.String()
@@ -145,8 +150,11 @@ func lineCSV(rows int) string {
 func runFile(t *testing.T, out string) report.Run {
 	t.Helper()
 	var r report.Run
-	if err := json.Unmarshal([]byte(readFile(t, filepath.Join(out, "curator", "run.json"))),
-		&r); err != nil {
+	err := json.Unmarshal(
+		[]byte(readFile(t, filepath.Join(out, "curator", "run.json"))),
+		&r,
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -239,8 +247,8 @@ func TestUsageErrors(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		if got := dptrain(t, "completion", shell); got.code != 0 ||
-			!strings.Contains(got.stdout, "dptrain") {
+		got := dptrain(t, "completion", shell)
+		if got.code != 0 || !strings.Contains(got.stdout, "dptrain") {
 			t.Errorf("%s: code %d, %d bytes", shell, got.code, len(got.stdout))
 		}
 	}
@@ -270,8 +278,8 @@ func TestSchema(t *testing.T) {
 	var schema struct {
 		Title string `json:"title"`
 	}
-	if err := json.Unmarshal([]byte(got.stdout), &schema); err != nil ||
-		schema.Title != "dptrain recipe" || got.code != 0 {
+	err := json.Unmarshal([]byte(got.stdout), &schema)
+	if err != nil || schema.Title != "dptrain recipe" || got.code != 0 {
 		t.Errorf("code %d, title %q, error %v", got.code, schema.Title, err)
 	}
 }
@@ -281,7 +289,11 @@ type noRoom struct{}
 
 func (noRoom) Write([]byte) (int, error) {
 	return 0,
-		&os.PathError{Op: "write", Path: "/dev/stdout", Err: errors.New("no space left on device")}
+		&os.PathError{
+			Op:   "write",
+			Path: "/dev/stdout",
+			Err:  errors.New("no space left on device"),
+		}
 }
 
 // TestOutputFails checks that every command reports a usage error if writing to standard output fails.
@@ -295,10 +307,16 @@ func TestOutputFails(t *testing.T) {
 		"plan --data line.csv --target y --epsilon 1", "fit --data line.csv --target y --epsilon 1",
 	} {
 		var stderr bytes.Buffer
-		code := run(context.Background(), strings.Fields(args), strings.NewReader(""), noRoom{},
-			&stderr)
+		code := run(
+			context.Background(),
+			strings.Fields(args),
+			strings.NewReader(""),
+			noRoom{},
+			&stderr,
+		)
 		want := "standard output cannot be written: no space left on device\n"
-		if code != exitUsage || !strings.HasPrefix(stderr.String(), "dptrain: ") ||
+		if code != exitUsage ||
+			!strings.HasPrefix(stderr.String(), "dptrain: ") ||
 			!strings.HasSuffix(stderr.String(), want) {
 			t.Errorf("%s: code %d, %s", args, code, stderr.String())
 		}

@@ -25,12 +25,16 @@ func TestMan(t *testing.T) {
 		for _, c := range cmd.Commands() {
 			visit(c)
 		}
-		if !cmd.Runnable() || cmd.Name() == "completion" ||
+		if !cmd.Runnable() ||
+			cmd.Name() == "completion" ||
 			strings.HasPrefix(cmd.CommandPath(), "dptrain completion") {
 			return
 		}
 		n++
-		got := dptrain(t, append([]string{"man"}, strings.Fields(cmd.CommandPath())[1:]...)...)
+		got := dptrain(
+			t,
+			append([]string{"man"}, strings.Fields(cmd.CommandPath())[1:]...)...,
+		)
 		if got.code != exitOK {
 			t.Fatalf("%s: %+v", cmd.CommandPath(), got)
 		}
@@ -41,7 +45,8 @@ func TestMan(t *testing.T) {
 		})
 		for line := range strings.Lines(got.stdout) {
 			word, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-			if (strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'")) && !requests[word] {
+			if (strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'")) &&
+				!requests[word] {
 				t.Errorf("%s: %s", cmd.CommandPath(), line)
 			}
 		}
@@ -50,7 +55,8 @@ func TestMan(t *testing.T) {
 	if n < 15 {
 		t.Errorf("%d pages", n)
 	}
-	if got := dptrain(t, "man", "fitt"); got.code != exitUsage ||
+	got := dptrain(t, "man", "fitt")
+	if got.code != exitUsage ||
 		!strings.Contains(got.stderr, `did you mean "fit"`) {
 		t.Errorf("%+v", got)
 	}

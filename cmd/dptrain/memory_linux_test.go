@@ -26,14 +26,19 @@ func limitFiles(bytes string) {
 	if err != nil {
 		panic(err)
 	}
-	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: most, Max: most}); err != nil {
+	err = unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: most, Max: most})
+	if err != nil {
 		panic(err)
 	}
 }
 
 // startHooks returns functions for a process that behaves as dptrain to call at its start, by environment variable.
 func startHooks() map[string]func(string) {
-	return map[string]func(string){dieBy: endProcess, roomFor: limitRoom, largestFile: limitFiles}
+	return map[string]func(string){
+		dieBy:       endProcess,
+		roomFor:     limitRoom,
+		largestFile: limitFiles,
+	}
 }
 
 // limitRoom sets the limit on the address space, as `ulimit -v` does.
@@ -47,15 +52,19 @@ func limitRoom(room string) {
 		panic(err)
 	}
 	const wide = 1 << 40
-	if err := unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: wide, Max: before.Max}); err != nil {
+	err = unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: wide, Max: before.Max})
+	if err != nil {
 		panic(err)
 	}
 	l, ok := ram.Tightest()
 	if !ok {
 		panic("no limit")
 	}
-	if err := unix.Setrlimit(unix.RLIMIT_AS,
-		&unix.Rlimit{Cur: wide - l.Free + more, Max: before.Max}); err != nil {
+	err = unix.Setrlimit(
+		unix.RLIMIT_AS,
+		&unix.Rlimit{Cur: wide - l.Free + more, Max: before.Max},
+	)
+	if err != nil {
 		panic(err)
 	}
 }
@@ -65,14 +74,30 @@ func limitRoom(room string) {
 func TestOutOfMemory(t *testing.T) {
 	chdirTemp(t)
 	const records = 300007
-	writeFile(t, "ones.csv", "a,b,c,d,e,f,g,h,y\n"+strings.Repeat("1,2,3,4,5,6,7,8,9\n", records))
-	writeFile(t, "recipe.yaml", "data: {path: ones.csv, target: y}\nprivacy: {epsilon: 1}\n")
-	for _, args := range [][]string{{"fit", "recipe.yaml", "--engine", "memory"},
-		{"audit", "recipe.yaml", "--own-table"}} {
+	writeFile(
+		t,
+		"ones.csv",
+		"a,b,c,d,e,f,g,h,y\n"+strings.Repeat("1,2,3,4,5,6,7,8,9\n", records),
+	)
+	writeFile(
+		t,
+		"recipe.yaml",
+		"data: {path: ones.csv, target: y}\nprivacy: {epsilon: 1}\n",
+	)
+	for _, args := range [][]string{
+		{"fit", "recipe.yaml", "--engine", "memory"},
+		{"audit", "recipe.yaml", "--own-table"},
+	} {
 		got := runProcess(t, []string{roomFor + "=16000000"}, args...)
 		if got.code >= 0 || got.signal != syscall.SIGABRT || got.stderr != "" {
-			t.Errorf("%s: code %d, signal %v, stderr of %d bytes: %.300s", args, got.code,
-				got.signal, len(got.stderr), got.stderr)
+			t.Errorf(
+				"%s: code %d, signal %v, stderr of %d bytes: %.300s",
+				args,
+				got.code,
+				got.signal,
+				len(got.stderr),
+				got.stderr,
+			)
 		}
 	}
 }
@@ -85,8 +110,10 @@ func TestTooLargeForTheLimits(t *testing.T) {
 		t.Skip("no sparse files here:", err)
 	}
 	writeFile(t, "recipe.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: houses}\n")
-	for _, args := range [][]string{{"fit", "recipe.yaml", "--engine", "memory"},
-		{"audit", "recipe.yaml", "--own-table"}} {
+	for _, args := range [][]string{
+		{"fit", "recipe.yaml", "--engine", "memory"},
+		{"audit", "recipe.yaml", "--own-table"},
+	} {
 		got := runProcess(t, []string{roomFor + "=2000000000"}, args...)
 		if got.code != exitData ||
 			!strings.HasPrefix(got.stderr,
@@ -95,7 +122,8 @@ func TestTooLargeForTheLimits(t *testing.T) {
 		}
 	}
 	onlyFiles(t, "line.csv", "my.ledger", "recipe.yaml")
-	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Contains(got.stdout, "line.csv") {
+	got := dptrain(t, "ledger", "show", "my.ledger")
+	if strings.Contains(got.stdout, "line.csv") {
 		t.Errorf("the ledger: %+v", got)
 	}
 }
@@ -114,15 +142,27 @@ func TestScratchFull(t *testing.T) {
 		}
 		writeFile(t, "t.csv", table.String())
 		for _, method := range []string{"auto", "joint-gram"} {
-			got := runProcess(t, []string{largestFile + "=410000"}, "fit", "--data", "t.csv",
-				"--target", "y", "--epsilon", "1", "--method", method, "--engine", "stream",
-				"--scratch", ".", "--force")
+			got := runProcess(t, []string{largestFile + "=410000"}, "fit",
+				"--data", "t.csv",
+				"--target", "y",
+				"--epsilon", "1",
+				"--method", method,
+				"--engine", "stream",
+				"--scratch", ".",
+				"--force",
+			)
 			const want = "dptrain: the scratch file cannot be written; free some disk space, or name another folder with --scratch\n"
 			if got.code != exitUsage || got.stderr != want {
 				t.Errorf("%d records, %s: code %d, %q", records, method, got.code, got.stderr)
 			}
 			if left, err := os.ReadDir("."); err != nil || len(left) != 1 {
-				t.Errorf("%d records, %s: %d entries are left: %v", records, method, len(left), err)
+				t.Errorf(
+					"%d records, %s: %d entries are left: %v",
+					records,
+					method,
+					len(left),
+					err,
+				)
 			}
 		}
 	}

@@ -32,13 +32,15 @@ func TestOutputPipe(t *testing.T) {
 			text, _ := io.ReadAll(f)
 			got <- string(text)
 		}()
-		if r := dptrain(t, "predict", "model.json", "new.csv", "-o", name); r != (result{}) {
+		r := dptrain(t, "predict", "model.json", "new.csv", "-o", name)
+		if r != (result{}) {
 			t.Errorf("%s: %+v", name, r)
 		}
 		if text := <-got; text != "prediction\n112\n-85\n120\n210\n120\n120\n" {
 			t.Errorf("%s: %q", name, text)
 		}
-		if info, err := os.Lstat("pipe"); err != nil || info.Mode().Type() != os.ModeNamedPipe {
+		info, err := os.Lstat("pipe")
+		if err != nil || info.Mode().Type() != os.ModeNamedPipe {
 			t.Errorf("%s: the pipe is %v, %v", name, info.Mode(), err)
 		}
 	}

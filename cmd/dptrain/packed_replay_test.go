@@ -18,9 +18,20 @@ func TestFormatsRelease(t *testing.T) {
 	want := map[string]string{}
 	for _, format := range []string{"csv", "xlsx", "feather", "arrow", "parquet"} {
 		table := filepath.Join(folder, "houses."+format)
-		if out, err := separateProcess(t, "", "",
-			[]string{"fit", "--data", table, "--target", "price", "--epsilon", "3", "-q", "--out",
-				format}).CombinedOutput(); err != nil {
+		out, err := separateProcess(
+			t,
+			"",
+			"",
+			[]string{
+				"fit",
+				"--data", table,
+				"--target", "price",
+				"--epsilon", "3",
+				"-q",
+				"--out", format,
+			},
+		).CombinedOutput()
+		if err != nil {
 			t.Fatalf("%s: %v\n%s", format, err, out)
 		}
 		predicted := dptrain(t, "predict", format+"/release/model.json", table)
@@ -29,21 +40,41 @@ func TestFormatsRelease(t *testing.T) {
 			"predictions": predicted.stdout,
 		}
 		if format != "parquet" { // which has no text form
-			appended := dptrain(t, "predict", format+"/release/model.json", table, "--append")
+			appended := dptrain(
+				t,
+				"predict",
+				format+"/release/model.json",
+				table,
+				"--append",
+			)
 			lines := strings.Split(appended.stdout, "\n")
-			if len(lines) != 402 || !strings.HasPrefix(lines[0], "area,rooms,") ||
+			if len(lines) != 402 ||
+				!strings.HasPrefix(lines[0], "area,rooms,") ||
 				!strings.HasSuffix(lines[0], ",price,prediction") {
 				t.Errorf("%s: %d lines of %q", format, len(lines), lines[0])
 			}
 		}
-		if looked := dptrain(t, "look", table, "--target", "price", "--out",
-			"look-"+format); looked.code != 0 {
+		looked := dptrain(t, "look", table,
+			"--target", "price",
+			"--out", "look-"+format,
+		)
+		if looked.code != 0 {
 			t.Fatalf("%+v", looked)
 		}
-		_, got["look"], _ = strings.Cut(readFile(t, "look-"+format+"/curator/look.txt"), "400 records")
+		_, got["look"], _ = strings.Cut(
+			readFile(t, "look-"+format+"/curator/look.txt"),
+			"400 records",
+		)
 		got["look"], _, _ = strings.Cut(got["look"], "A recipe")
-		bench := dptrain(t, "bench", "--public", "--data", table, "--target", "price",
-			"--categories", "--method", "nonprivate-ols", "--trials", "2", "--json")
+		bench := dptrain(t, "bench",
+			"--public",
+			"--data", table,
+			"--target", "price",
+			"--categories",
+			"--method", "nonprivate-ols",
+			"--trials", "2",
+			"--json",
+		)
 		if bench.code != 0 {
 			t.Fatalf("%+v", bench)
 		}
@@ -59,8 +90,11 @@ func TestFormatsRelease(t *testing.T) {
 		if header.code != 0 || !strings.Contains(header.stdout, `"ocean"`) {
 			t.Errorf("%+v", header)
 		}
-		if names := dptrain(t, "__complete", "fit", "--data", table, "--target",
-			""); !strings.Contains(names.stdout, "ocean\n") {
+		names := dptrain(t, "__complete", "fit",
+			"--data", table,
+			"--target", "",
+		)
+		if !strings.Contains(names.stdout, "ocean\n") {
 			t.Errorf("%s: %q is completed", format, names.stdout)
 		}
 	}

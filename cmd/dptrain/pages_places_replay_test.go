@@ -53,8 +53,8 @@ func (r *pageRun) runCommands(t *testing.T, b pages.Block) {
 		t.Fatalf("there is no place %q", b.Option("in"))
 	}
 	if b.Has("tables") {
-		if err := os.Symlink(testkit.PublicData(t), filepath.Join(r.dir, "tables")); err != nil &&
-			!errors.Is(err, os.ErrExist) {
+		err := os.Symlink(testkit.PublicData(t), filepath.Join(r.dir, "tables"))
+		if err != nil && !errors.Is(err, os.ErrExist) {
 			t.Fatal(err)
 		}
 	}
@@ -92,8 +92,10 @@ func (r *pageRun) linesToRun(t *testing.T, text string) string {
 			continue
 		}
 		if strings.HasPrefix(line, "go test") && strings.Contains(line, "./...") {
-			t.Fatalf(".ci/run has no step %q, and a test that ran it would run itself",
-				strings.TrimSpace(line))
+			t.Fatalf(
+				".ci/run has no step %q, and a test that ran it would run itself",
+				strings.TrimSpace(line),
+			)
 		}
 		out.WriteString(line)
 	}
@@ -105,7 +107,8 @@ func (p place) runShell(t *testing.T, script string) (text string, code int) {
 	t.Helper()
 	var printed bytes.Buffer
 	cmd := p.shellCommand(t, script)
-	cmd.Stdout, cmd.Stderr = &printed, &printed
+	cmd.Stdout = &printed
+	cmd.Stderr = &printed
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -116,7 +119,8 @@ func (p place) runShell(t *testing.T, script string) (text string, code int) {
 
 func (p place) shellCommand(t *testing.T, script string) *exec.Cmd {
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
-	cmd.Dir, cmd.Env = p.dir, p.env
+	cmd.Dir = p.dir
+	cmd.Env = p.env
 	return cmd
 }
 
@@ -134,10 +138,13 @@ func (p place) mustRun(t *testing.T, script string) {
 func (p place) runBackground(t *testing.T, text string) {
 	before, last, after := splitAtServer(text)
 	port := freePort(t)
-	swap := func(s string) string { return strings.ReplaceAll(s, "8080", port) }
+	swap := func(s string) string {
+		return strings.ReplaceAll(s, "8080", port)
+	}
 	said := &lockedBuffer{}
 	cmd := p.shellCommand(t, swap("set -e\n"+before+"exec "+last))
-	cmd.Stdout, cmd.Stderr = said, said
+	cmd.Stdout = said
+	cmd.Stderr = said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +152,8 @@ func (p place) runBackground(t *testing.T, text string) {
 	go func() { ended <- cmd.Wait() }()
 	address := ""
 	for range 600 {
-		if address = regexp.MustCompile(`http://[^\s#]+`).FindString(said.String()); address != "" {
+		address = regexp.MustCompile(`http://[^\s#]+`).FindString(said.String())
+		if address != "" {
 			break
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -189,7 +197,8 @@ func (p place) fetchPage(t *testing.T, address string) {
 func splitAtServer(text string) (before, last, after string) {
 	lines := strings.SplitAfter(text, "\n")
 	for i, line := range lines {
-		if strings.HasPrefix(line, "dptrain serve") || strings.HasPrefix(line, "dptrain ui") {
+		if strings.HasPrefix(line, "dptrain serve") ||
+			strings.HasPrefix(line, "dptrain ui") {
 			return strings.Join(lines[:i], ""), line, strings.Join(lines[i+1:], "")
 		}
 	}
@@ -236,9 +245,13 @@ func (r *pageRun) githubPlace(t *testing.T) place {
 	if _, err := os.Stat(filepath.Join(r.root, ".git")); err != nil {
 		t.Skip("the sources are no repository of git")
 	}
-	return place{t.TempDir(), append(r.env, "GOFLAGS=-trimpath -buildvcs=false",
-		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url."+r.root+".insteadOf",
-		"GIT_CONFIG_VALUE_0=https://github.com/dptrain/dptrain")}
+	return place{t.TempDir(), append(
+		r.env,
+		"GOFLAGS=-trimpath -buildvcs=false",
+		"GIT_CONFIG_COUNT=1",
+		"GIT_CONFIG_KEY_0=url."+r.root+".insteadOf",
+		"GIT_CONFIG_VALUE_0=https://github.com/dptrain/dptrain",
+	)}
 }
 
 // proxyPlace returns an empty folder with a module proxy in which these sources are version 1.0.0-rc.1, without the
@@ -291,7 +304,8 @@ func (r *pageRun) proxyPlace(t *testing.T) place {
 	} {
 		writeFile(t, filepath.Join(versions, name), text)
 	}
-	cache, bin := t.TempDir(), t.TempDir()
+	cache := t.TempDir()
+	bin := t.TempDir()
 	known, _ := place{r.dir, r.env}.runShell(t, "go env GOMODCACHE GOPROXY")
 	lines := splitLines(known)
 	t.Cleanup(func() { // the module cache is read-only
@@ -301,10 +315,22 @@ func (r *pageRun) proxyPlace(t *testing.T) place {
 			t.Error(err)
 		}
 	})
-	return place{r.dir,
-		append(r.env, "GOFLAGS=-trimpath", "GOBIN="+bin, "GOMODCACHE="+cache, "GONOSUMDB="+module,
-			"GOPROXY=file://"+folder+",file://"+filepath.Join(lines[0], "cache", "download")+","+
-				lines[1])}
+	return place{
+		r.dir,
+		append(
+			r.env,
+			"GOFLAGS=-trimpath",
+			"GOBIN="+bin,
+			"GOMODCACHE="+cache,
+			"GONOSUMDB="+module,
+			"GOPROXY=file://"+folder+",file://"+filepath.Join(
+				lines[0],
+				"cache",
+				"download",
+			)+","+
+				lines[1],
+		),
+	}
 }
 
 // releasePlace returns a folder with the output of scripts/release.sh for this platform, and a Python environment without
@@ -316,9 +342,15 @@ func (r *pageRun) releasePlace(t *testing.T) place {
 	}
 	at := r.cloneSources(t)
 	at.mustRun(t, "scripts/release.sh --here")
-	dist := place{filepath.Join(at.dir, "dist"),
-		append(r.env, "PIP_NO_INDEX=1", "PIP_DISABLE_PIP_VERSION_CHECK=1",
-			"PATH="+filepath.Join(at.dir, "dist", "env", "bin")+":"+os.Getenv("PATH"))}
+	dist := place{
+		filepath.Join(at.dir, "dist"),
+		append(
+			r.env,
+			"PIP_NO_INDEX=1",
+			"PIP_DISABLE_PIP_VERSION_CHECK=1",
+			"PATH="+filepath.Join(at.dir, "dist", "env", "bin")+":"+os.Getenv("PATH"),
+		),
+	}
 	dist.mustRun(t, fmt.Sprintf(`%q -m venv env
 %q -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > "$(env/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/libraries.pth"`, python, python))
 	return dist
@@ -352,13 +384,17 @@ esac
 // imagePlace returns a clone of the commit next to a table, with podman or its replacement on the path.
 func (r *pageRun) imagePlace(t *testing.T) place {
 	at := r.cloneSources(t)
-	writeFile(t, filepath.Join(at.dir, "houses.csv"),
-		readFile(t, filepath.Join(r.dir, "testdata", "houses.csv")))
+	writeFile(
+		t,
+		filepath.Join(at.dir, "houses.csv"),
+		readFile(t, filepath.Join(r.dir, "testdata", "houses.csv")),
+	)
 	if _, err := exec.LookPath("podman"); err == nil {
 		return at
 	}
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "podman"), []byte(podman), 0o700); err != nil { //nolint:gosec // it is executed
+	err := os.WriteFile(filepath.Join(bin, "podman"), []byte(podman), 0o700)
+	if err != nil { //nolint:gosec // it is executed
 		t.Fatal(err)
 	}
 	at.env = append(at.env, "PATH="+bin+":"+os.Getenv("PATH"))
@@ -368,16 +404,19 @@ func (r *pageRun) imagePlace(t *testing.T) place {
 // databasesPlace returns a folder with the shop example in three databases. If there is no DuckDB command, a script with
 // its Python library replaces it; the Postgres server is that of scripts/runtimes.sh.
 func (r *pageRun) databasesPlace(t *testing.T) place {
-	python, server := os.Getenv("DPTRAIN_PYTHON"), os.Getenv("DPTRAIN_POSTGRES")
+	python := os.Getenv("DPTRAIN_PYTHON")
+	server := os.Getenv("DPTRAIN_POSTGRES")
 	if python == "" || server == "" {
 		t.Skip("scripts/runtimes.sh has no Python or no Postgres")
 	}
-	at, bin := place{r.dir, r.env}, t.TempDir()
+	at := place{r.dir, r.env}
+	bin := t.TempDir()
 	if _, err := exec.LookPath("duckdb"); err != nil {
 		script := fmt.Sprintf(
 			"#!/bin/sh\nexec %q -c 'import sys, duckdb; duckdb.connect(sys.argv[1]).execute(sys.argv[3])' \"$@\"\n",
 			python)
-		if err := os.WriteFile(filepath.Join(bin, "duckdb"), []byte(script), 0o700); err != nil { //nolint:gosec // it is executed
+		err := os.WriteFile(filepath.Join(bin, "duckdb"), []byte(script), 0o700)
+		if err != nil { //nolint:gosec // it is executed
 			t.Fatal(err)
 		}
 	}

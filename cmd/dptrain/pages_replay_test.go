@@ -23,7 +23,11 @@ import (
 
 // Flags that scripts/long.sh pages sets: who runs the selected blocks, and whether the quick settings apply.
 var (
-	pagesBy    = flag.String("by", pages.Tests, "run the blocks of the pages that `WHO` runs")
+	pagesBy = flag.String(
+		"by",
+		pages.Tests,
+		"run the blocks of the pages that `WHO` runs",
+	)
 	pagesQuick = flag.Bool("quick", false, "run blocks by=long with their quick settings")
 )
 
@@ -115,10 +119,17 @@ type pageRun struct {
 // newPageRun creates the folder. If program is empty, dptrain is this test binary, with the keys of the tests.
 func newPageRun(t *testing.T, root, program string, p pages.Page) *pageRun {
 	t.Helper()
-	r := &pageRun{page: p, root: root, dir: t.TempDir()}
+	r := &pageRun{
+		page: p,
+		root: root,
+		dir:  t.TempDir(),
+	}
 	for _, folder := range []string{"testdata", "examples"} {
-		if err := os.CopyFS(filepath.Join(r.dir, folder),
-			os.DirFS(filepath.Join(root, folder))); err != nil {
+		err := os.CopyFS(
+			filepath.Join(r.dir, folder),
+			os.DirFS(filepath.Join(root, folder)),
+		)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -127,15 +138,25 @@ func newPageRun(t *testing.T, root, program string, p pages.Page) *pageRun {
 		t.Fatal(err)
 	}
 	bin := t.TempDir()
-	script := fmt.Sprintf("#!/bin/sh\n%s=1 GOCOVERDIR=%q exec %q \"$@\"\n", asProcess, bin, self)
+	script := fmt.Sprintf(
+		"#!/bin/sh\n%s=1 GOCOVERDIR=%q exec %q \"$@\"\n",
+		asProcess,
+		bin,
+		self,
+	)
 	if program != "" {
 		script = fmt.Sprintf("#!/bin/sh\nexec %q \"$@\"\n", program)
 	}
-	if err := os.WriteFile(filepath.Join(bin, "dptrain"), []byte(script), 0o700); err != nil { //nolint:gosec // it is executed
+	err = os.WriteFile(filepath.Join(bin, "dptrain"), []byte(script), 0o700)
+	if err != nil { //nolint:gosec // it is executed
 		t.Fatal(err)
 	}
-	r.env = append(os.Environ(), secret.SeedVariable+"=", "RUN="+r.dir,
-		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	r.env = append(
+		os.Environ(),
+		secret.SeedVariable+"=",
+		"RUN="+r.dir,
+		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"),
+	)
 	return r
 }
 
@@ -143,8 +164,12 @@ func newPageRun(t *testing.T, root, program string, p pages.Page) *pageRun {
 func (r *pageRun) runPage(t *testing.T) {
 	lines := slices.Clone(r.page.Lines)
 	for _, b := range slices.Backward(r.runBlocks(t)) {
-		lines = slices.Replace(lines, b.Line, b.Line+strings.Count(b.Text, "\n"),
-			splitLines(b.shown)...)
+		lines = slices.Replace(
+			lines,
+			b.Line,
+			b.Line+strings.Count(b.Text, "\n"),
+			splitLines(b.shown)...,
+		)
 	}
 	if *update {
 		writeFile(t, r.page.Path, strings.Join(lines, "\n"))
@@ -174,7 +199,9 @@ func (r *pageRun) runBlocks(t *testing.T) []doneBlock {
 		switch {
 		case b.Runner() != *pagesBy:
 		case b.Language == "sh":
-			t.Run(fmt.Sprintf("line %d", b.Line), func(t *testing.T) { r.runCommands(t, b) })
+			t.Run(fmt.Sprintf("line %d", b.Line), func(t *testing.T) {
+				r.runCommands(t, b)
+			})
 		case b.Language == "console":
 			out = append(out, r.runConsole(t, b))
 		}
@@ -201,7 +228,8 @@ func (r *pageRun) runConsole(t *testing.T, b pages.Block) doneBlock {
 	if want, _ := strconv.Atoi(b.Option("exit")); code != want {
 		t.Errorf("line %d: exit code %d, want %d", b.Line, code, want)
 	}
-	want, compared := b.Text, maskMoments
+	want := b.Text
+	compared := maskMoments
 	if slices.Contains(strings.Fields(b.Options), "varies") {
 		compared = wordsOf
 	}
@@ -210,8 +238,11 @@ func (r *pageRun) runConsole(t *testing.T, b pages.Block) doneBlock {
 	}
 	// The releases are the same on every processor, but the last digits of derived values are not.
 	if !*update && runtime.GOARCH == "amd64" {
-		t.Errorf("line %d shows something else (-want +got; -update writes it):\n%s", b.Line,
-			cmp.Diff(want, got.String()))
+		t.Errorf(
+			"line %d shows something else (-want +got; -update writes it):\n%s",
+			b.Line,
+			cmp.Diff(want, got.String()),
+		)
 	}
 	return doneBlock{b, got.String()}
 }

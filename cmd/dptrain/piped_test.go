@@ -17,15 +17,24 @@ func TestJSONLinesFromStdin(t *testing.T) {
 	}
 	writeFile(t, "t.jsonl", lines.String())
 	for _, data := range []string{"t.jsonl", "-.jsonl"} {
-		got := dptrainIn(t, lines.String(), "fit", "--data", data, "--header", "a,b,y", "--target",
-			"y", "--epsilon", "5", "--method", "joint-gram", "--quiet", "--force")
+		got := dptrainIn(t, lines.String(), "fit",
+			"--data", data,
+			"--header", "a,b,y",
+			"--target", "y",
+			"--epsilon", "5",
+			"--method", "joint-gram",
+			"--quiet",
+			"--force",
+		)
 		if got.code != 0 {
 			t.Fatalf("%s: %+v", data, got)
 		}
 	}
 	want := dptrain(t, "predict", "out/release/model.json", "t.jsonl")
 	got := dptrainIn(t, lines.String(), "predict", "out/release/model.json", "-.jsonl")
-	if got.code != 0 || got.stdout != want.stdout || strings.Count(got.stdout, "\n") != 401 {
+	if got.code != 0 ||
+		got.stdout != want.stdout ||
+		strings.Count(got.stdout, "\n") != 401 {
 		t.Errorf("from standard input %+v, from a file %+v", got, want)
 	}
 }
@@ -34,16 +43,25 @@ func TestJSONLinesFromStdin(t *testing.T) {
 // that recipes that read it differently are refused.
 func TestBenchReadsAsRecipesSay(t *testing.T) {
 	chdirTemp(t)
-	plain, other := "a,b,y\n", "a;b;y\n"
+	plain := "a,b,y\n"
+	other := "a;b;y\n"
 	for i := range 300 {
 		row := fmt.Sprintf("%d.5,%d,%d.25", i%13, i*7%5, 2*(i%13)+i*7%5)
-		plain, other = plain+row+"\n",
-			other+strings.ReplaceAll(strings.ReplaceAll(row, ",", ";"), ".", ",")+"\n"
+		plain = plain + row + "\n"
+		other = other + strings.ReplaceAll(
+			strings.ReplaceAll(row, ",", ";"),
+			".",
+			",",
+		) + "\n"
 	}
 	writeFile(t, "t.csv", plain)
 	recipe := "data:\n  path: t.csv\n  target: y\n%smodel: {method: nonprivate-ols}\n"
 	writeFile(t, "plain.yaml", fmt.Sprintf(recipe, ""))
-	writeFile(t, "german.yaml", fmt.Sprintf(recipe, "  format: {separator: \";\", decimal: \",\"}\n"))
+	writeFile(
+		t,
+		"german.yaml",
+		fmt.Sprintf(recipe, "  format: {separator: \";\", decimal: \",\"}\n"),
+	)
 	want := dptrain(t, "bench", "--public", "plain.yaml", "--trials", "3", "--json")
 	if err := os.Rename("t.csv", "plain.csv"); err != nil {
 		t.Fatal(err)

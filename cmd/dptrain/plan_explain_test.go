@@ -24,7 +24,8 @@ func TestPlanExplainJSON(t *testing.T) {
 	}
 	files.compare(t, "plan-explain-json", anyNumber.ReplaceAllString(got.stdout, "${1}0"))
 	var x explanation
-	if err := json.Unmarshal([]byte(got.stdout), &x); err != nil || x.Format != explainFormat {
+	err := json.Unmarshal([]byte(got.stdout), &x)
+	if err != nil || x.Format != explainFormat {
 		t.Fatalf("%v: %+v", err, x)
 	}
 	writeFile(t, "line.csv", "a,b,y") // there are no rows
@@ -35,8 +36,11 @@ func TestPlanExplainJSON(t *testing.T) {
 	}
 	for i := range x.Sizes {
 		if x.Sizes[i].Open != y.Sizes[i].Open {
-			t.Errorf("other rows, another value without noise: %+v, %+v", x.Sizes[i].Open,
-				y.Sizes[i].Open)
+			t.Errorf(
+				"other rows, another value without noise: %+v, %+v",
+				x.Sizes[i].Open,
+				y.Sizes[i].Open,
+			)
 		}
 	}
 	onlyFiles(t, "line.csv")
@@ -48,19 +52,27 @@ func TestPlanExplainClasses(t *testing.T) {
 	files := goldenFiles(t)
 	chdirTemp(t)
 	writeFile(t, "line.csv", "a,b,y\n9,8\nbroken,\"\n\x00") // no row is read
-	writeFile(t, "r.yaml",
-		"task: classification\ndata: {path: line.csv, target: y, classes: [no, yes], columns: {b: {categories: [u, v]}}}\nprivacy: {epsilon: 1}\nmodel: {method: joint-gram}\n")
+	writeFile(
+		t,
+		"r.yaml",
+		"task: classification\ndata: {path: line.csv, target: y, classes: [no, yes], columns: {b: {categories: [u, v]}}}\nprivacy: {epsilon: 1}\nmodel: {method: joint-gram}\n",
+	)
 	got := dptrain(t, "plan", "r.yaml", "--explain", "--rows", "60,5000", "--json")
 	if got.code != exitOK || got.stderr != "" {
 		t.Fatalf("%+v", got)
 	}
-	files.compare(t, "plan-explain-classes-json", anyNumber.ReplaceAllString(got.stdout, "${1}0"))
+	files.compare(
+		t,
+		"plan-explain-classes-json",
+		anyNumber.ReplaceAllString(got.stdout, "${1}0"),
+	)
 	var x explanation
-	if err := json.Unmarshal([]byte(got.stdout), &x); err != nil || x.Format != explainFormat2 ||
-		x.References == nil {
+	err := json.Unmarshal([]byte(got.stdout), &x)
+	if err != nil || x.Format != explainFormat2 || x.References == nil {
 		t.Fatalf("%v: %+v", err, x)
 	}
-	if best := x.Sizes[1].Private[4]; !(best.Median > x.References.Largest.Median+.1 &&
+	best := x.Sizes[1].Private[4]
+	if !(best.Median > x.References.Largest.Median+.1 &&
 		best.Median < x.References.Truth.Median+.05) {
 		t.Errorf("epsilon 10: %+v, %+v", best, x.References)
 	}
@@ -83,24 +95,36 @@ func TestPlanExplainClasses(t *testing.T) {
 func TestPlanExplainAbstains(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "line.csv", "a,y\n")
-	writeFile(t, "r.yaml",
-		"data: {path: line.csv, target: y}\nprivacy: {epsilon: 1}\nmodel: {method: tukey}\n")
+	writeFile(
+		t,
+		"r.yaml",
+		"data: {path: line.csv, target: y}\nprivacy: {epsilon: 1}\nmodel: {method: tukey}\n",
+	)
 	got := dptrain(t, "plan", "r.yaml", "--explain", "--rows", "20,5000", "--json")
 	var x explanation
-	if err := json.Unmarshal([]byte(got.stdout), &x); err != nil || got.code != exitOK ||
-		x.Format != explainFormat2 || x.Task != "regression" || x.References != nil {
+	err := json.Unmarshal([]byte(got.stdout), &x)
+	if err != nil ||
+		got.code != exitOK ||
+		x.Format != explainFormat2 ||
+		x.Task != "regression" ||
+		x.References != nil {
 		t.Fatalf("%v: %+v", err, got)
 	}
-	few, many := x.Sizes[0].Private[0], x.Sizes[1].Private[4]
-	if few.Abstained == nil || *few.Abstained != x.Assumed.Tables || many.Abstained == nil ||
-		*many.Abstained != 0 || !(many.Median > .6) {
+	few := x.Sizes[0].Private[0]
+	many := x.Sizes[1].Private[4]
+	if few.Abstained == nil ||
+		*few.Abstained != x.Assumed.Tables ||
+		many.Abstained == nil ||
+		*many.Abstained != 0 ||
+		!(many.Median > .6) {
 		t.Errorf("%s", got.stdout)
 	}
 	if !strings.Contains(got.stdout, `"median": null`) {
 		t.Errorf("no null in %s", got.stdout)
 	}
 	got = dptrain(t, "plan", "r.yaml", "--explain", "--rows", "20")
-	if got.code != exitOK || !strings.Contains(got.stdout, " abstains\n") ||
+	if got.code != exitOK ||
+		!strings.Contains(got.stdout, " abstains\n") ||
 		!strings.Contains(got.stdout, "have no model") {
 		t.Errorf("%+v", got)
 	}
@@ -162,9 +186,16 @@ func TestPlanExplainInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stdout, stderr bytes.Buffer
-	code := run(ctx, strings.Fields("plan --data line.csv --target y --epsilon 1 --explain"),
-		strings.NewReader(""), &stdout, &stderr)
-	if code != exitInterrupted || stdout.Len() > 0 || stderr.String() != "dptrain: interrupted\n" {
+	code := run(
+		ctx,
+		strings.Fields("plan --data line.csv --target y --epsilon 1 --explain"),
+		strings.NewReader(""),
+		&stdout,
+		&stderr,
+	)
+	if code != exitInterrupted ||
+		stdout.Len() > 0 ||
+		stderr.String() != "dptrain: interrupted\n" {
 		t.Errorf("code %d, %q, %q", code, &stdout, &stderr)
 	}
 }

@@ -19,7 +19,11 @@ func chanceModel(more string) string {
 // TestPredictProbability checks the column of probabilities, a threshold instead of the cutoff, and both together.
 func TestPredictProbability(t *testing.T) {
 	chdirTemp(t)
-	writeFile(t, "model.json", chanceModel(`"probability": {"intercept": 0, "slope": 2}, `))
+	writeFile(
+		t,
+		"model.json",
+		chanceModel(`"probability": {"intercept": 0, "slope": 2}, `),
+	)
 	const table = "a\n0\n-2\n1\nx\n0.25\n"
 	for args, want := range map[string]string{
 		"":                 "repaid\nno\nno\n\"yes, late\"\nno\nno\n",
@@ -32,8 +36,11 @@ func TestPredictProbability(t *testing.T) {
 			t.Errorf("%s: %+v, want %q", args, got, want)
 		}
 	}
-	got := dptrainIn(t, "a,b\n1,7\n", "predict", "model.json", "-", "--append", "--probability",
-		"--threshold", "0.9")
+	got := dptrainIn(t, "a,b\n1,7\n", "predict", "model.json", "-",
+		"--append",
+		"--probability",
+		"--threshold", "0.9",
+	)
 	if got != (result{0, "a,b,repaid,\"probability of yes, late\"\n1,7,no,0.8807970779778823\n",
 		""}) {
 		t.Errorf("%+v", got)
@@ -46,17 +53,23 @@ func TestPredictEachProbability(t *testing.T) {
 	chdirTemp(t)
 	var scores []string
 	for _, slope := range []string{"1", "0", "-1"} {
-		scores = append(scores,
+		scores = append(
+			scores,
 			`{"kind": "prototypes", "columns": [{"name":"a","type":"numeric","lower":-2,"upper":2,"missing":0}], "terms": [],
 			"intercept": {"coefficient":0,"std_error":0}, "prediction": {"lower":-9,"upper":9},
-			"prototypes": [{"intercept": 0, "terms": [{"column":"a","center":0,"coefficient":`+slope+`}]}]}`)
+			"prototypes": [{"intercept": 0, "terms": [{"column":"a","center":0,"coefficient":`+slope+`}]}]}`,
+		)
 	}
-	writeFile(t, "three.json",
+	writeFile(
+		t,
+		"three.json",
 		`{"format": "dptrain.model/2", "kind": "classifier", "task": "classification", "target": "grade",
-		"classes": ["good", "so, so", "bad"], "cutoff": 0, "scores": [`+strings.Join(scores, ",")+`], "guarantee": null}`)
+		"classes": ["good", "so, so", "bad"], "cutoff": 0, "scores": [`+strings.Join(scores, ",")+`], "guarantee": null}`,
+	)
 	got := dptrainIn(t, "a\n2\n0\n-1\n", "predict", "three.json", "-", "--probability")
 	lines := strings.Split(got.stdout, "\n")
-	if got.code != 0 || len(lines) != 5 ||
+	if got.code != 0 ||
+		len(lines) != 5 ||
 		lines[0] != `grade,probability of good,"probability of so, so",probability of bad` {
 		t.Fatalf("%+v", got)
 	}
@@ -68,8 +81,8 @@ func TestPredictEachProbability(t *testing.T) {
 		}
 		all := math.Exp(a) + 1 + math.Exp(-a)
 		for c, want := range []float64{math.Exp(a) / all, 1 / all, math.Exp(-a) / all} {
-			if p, err := strconv.ParseFloat(cells[1+c], 64); err != nil ||
-				math.Abs(p-want) > 1e-12 {
+			p, err := strconv.ParseFloat(cells[1+c], 64)
+			if err != nil || math.Abs(p-want) > 1e-12 {
 				t.Errorf("%s: the probability of class %d is %v, want %v", line, c, p, want)
 			}
 		}
@@ -80,15 +93,29 @@ func TestPredictEachProbability(t *testing.T) {
 func TestPredictProbabilityMistakes(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "plain.json", chanceModel(""))
-	writeFile(t, "model.json", chanceModel(`"probability": {"intercept": 0, "slope": 2}, `))
-	score := strings.TrimSuffix(strings.Split(chanceModel(""), `"scores": [`)[1],
-		`], "guarantee": null}`)
-	writeFile(t, "three.json",
+	writeFile(
+		t,
+		"model.json",
+		chanceModel(`"probability": {"intercept": 0, "slope": 2}, `),
+	)
+	score := strings.TrimSuffix(
+		strings.Split(chanceModel(""), `"scores": [`)[1],
+		`], "guarantee": null}`,
+	)
+	writeFile(
+		t,
+		"three.json",
 		`{"format": "dptrain.model/2", "kind": "classifier", "task": "classification", "target": "repaid",
-		"classes": ["a", "b", "c"], "cutoff": 0, "scores": [`+score+`,`+score+`,`+score+`], "guarantee": null}`)
+		"classes": ["a", "b", "c"], "cutoff": 0, "scores": [`+score+`,`+score+`,`+score+`], "guarantee": null}`,
+	)
 	writeFile(t, "t.csv", classCSV(60))
-	if got := dptrain(t, "fit", "--data", "t.csv", "--target", "b", "--epsilon", "1",
-		"-q"); got.code != 0 {
+	got := dptrain(t, "fit",
+		"--data", "t.csv",
+		"--target", "b",
+		"--epsilon", "1",
+		"-q",
+	)
+	if got.code != 0 {
 		t.Fatalf("%+v", got)
 	}
 	for args, says := range map[string]string{
@@ -102,8 +129,14 @@ func TestPredictProbabilityMistakes(t *testing.T) {
 		"out/release/model.json - --probability":      "this model predicts numbers",
 		"out/release/model.json - --threshold 0.0001": "this model predicts numbers",
 	} {
-		got := dptrainIn(t, "a\n1\n", append([]string{"predict"}, strings.Fields(args)...)...)
-		if got.code != exitUsage || got.stdout != "" || !strings.Contains(got.stderr, says) {
+		got := dptrainIn(
+			t,
+			"a\n1\n",
+			append([]string{"predict"}, strings.Fields(args)...)...,
+		)
+		if got.code != exitUsage ||
+			got.stdout != "" ||
+			!strings.Contains(got.stderr, says) {
 			t.Errorf("%s: %+v", args, got)
 		}
 	}
@@ -113,15 +146,22 @@ func TestPredictProbabilityMistakes(t *testing.T) {
 func TestReportScores(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "t.csv", classCSV(20000))
-	got := dptrain(t, "fit", "--data", "t.csv", "--target", "income", "--task", "classification",
-		"--classes", "under 50 K,over 50 K", "--epsilon", "3", "--verbose")
+	got := dptrain(t, "fit",
+		"--data", "t.csv",
+		"--target", "income",
+		"--task", "classification",
+		"--classes", "under 50 K,over 50 K",
+		"--epsilon", "3",
+		"--verbose",
+	)
 	for _, want := range []string{"AUC ", "log loss 0.", "true class", "recall", "other label"} {
 		if got.code != 0 || !strings.Contains(got.stdout, want) {
 			t.Errorf("no %q in %+v", want, got)
 		}
 	}
 	shown := dptrain(t, "report", "out", "--scores")
-	if shown.code != 0 || !strings.Contains(shown.stdout, "precision") ||
+	if shown.code != 0 ||
+		!strings.Contains(shown.stdout, "precision") ||
 		!strings.Contains(shown.stdout, "model says") {
 		t.Errorf("%+v", shown)
 	}

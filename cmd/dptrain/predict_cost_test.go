@@ -23,7 +23,8 @@ func TestPredictCost(t *testing.T) {
 		"--cost --append": "b,a,prediction,cost\n7,1,3,1\n7,2,14,6\n",
 	} {
 		line := append([]string{"predict", "model.json", "-"}, strings.Fields(args)...)
-		if got := dptrainIn(t, "b,a\n7,1\n7,2\n", line...); got != (result{0, want, ""}) {
+		got := dptrainIn(t, "b,a\n7,1\n7,2\n", line...)
+		if got != (result{0, want, ""}) {
 			t.Errorf("%s: %+v, want %q", args, got, want)
 		}
 	}
@@ -32,18 +33,28 @@ func TestPredictCost(t *testing.T) {
 // TestPredictCostOfClasses checks that the cost follows the class and its probability, with and without a threshold.
 func TestPredictCostOfClasses(t *testing.T) {
 	chdirTemp(t)
-	score := strings.NewReplacer(`"format": "dptrain.model/2", `, "",
-		`"task": "regression", "target": "y",`, "", `, "guarantee": null`, "").Replace(treeModel)
-	writeFile(t, "model.json",
+	score := strings.NewReplacer(
+		`"format": "dptrain.model/2", `,
+		"",
+		`"task": "regression", "target": "y",`,
+		"",
+		`, "guarantee": null`,
+		"",
+	).Replace(treeModel)
+	writeFile(
+		t,
+		"model.json",
 		`{"format": "dptrain.model/2", "kind": "classifier", "task": "classification", "target": "y", "classes": ["no", "yes"], "cutoff": 5,
-		"scores": [`+score+`], "probability": {"intercept": 0, "slope": 0}, "guarantee": null}`)
+		"scores": [`+score+`], "probability": {"intercept": 0, "slope": 0}, "guarantee": null}`,
+	)
 	for args, want := range map[string]string{
 		"--cost":                               "y,cost\nno,1\nyes,6\n",
 		"--cost --threshold 0.4":               "y,cost\nyes,1\nyes,6\n",
 		"--cost --threshold 0.6 --probability": "y,probability of yes,cost\nno,0.5,1\nno,0.5,6\n",
 	} {
 		line := append([]string{"predict", "model.json", "-"}, strings.Fields(args)...)
-		if got := dptrainIn(t, "b,a\n7,1\n7,2\n", line...); got != (result{0, want, ""}) {
+		got := dptrainIn(t, "b,a\n7,1\n7,2\n", line...)
+		if got != (result{0, want, ""}) {
 			t.Errorf("%s: %+v, want %q", args, got, want)
 		}
 	}
@@ -56,7 +67,8 @@ func TestPredictCostMistakes(t *testing.T) {
 	writeFile(t, "classes.json", chanceModel(""))
 	for _, file := range []string{"linear.json", "classes.json"} {
 		got := dptrainIn(t, "a,b\n1,north\n", "predict", file, "-", "--cost")
-		if got.code != exitUsage || got.stdout != "" ||
+		if got.code != exitUsage ||
+			got.stdout != "" ||
 			!strings.Contains(got.stderr, "--cost needs a cost-tree model") {
 			t.Errorf("%s: %+v", file, got)
 		}

@@ -77,8 +77,9 @@ func TestPredict(t *testing.T) {
 		}
 	}
 	writeFile(t, "old.csv", "old")
-	if got := dptrain(t, "predict", "model.json", "new.csv", "-o", "old.csv",
-		"--force"); got != (result{}) || readFile(t, "old.csv") != column {
+	got := dptrain(t, "predict", "model.json", "new.csv", "-o", "old.csv",
+		"--force")
+	if got != (result{}) || readFile(t, "old.csv") != column {
 		t.Errorf("-o: %+v, file %q", got, readFile(t, "old.csv"))
 	}
 	onlyFiles(t, "model.json", "new.csv", "new.csv.gz", "new.tsv", "old.csv")
@@ -96,7 +97,8 @@ func TestPredictClearsDrafts(t *testing.T) {
 		}
 		writeFile(t, name, "half a dra")
 	}
-	if r := dptrain(t, "predict", "model.json", "new.csv", "-o", "out.csv"); r.code != exitOK {
+	r := dptrain(t, "predict", "model.json", "new.csv", "-o", "out.csv")
+	if r.code != exitOK {
 		t.Fatalf("%+v", r)
 	}
 	left, err := filepath.Glob(".dptrain-*/*")
@@ -109,7 +111,11 @@ func TestPredictMistakes(t *testing.T) {
 	files := goldenFiles(t)
 	chdirTemp(t)
 	writeFile(t, "model.json", modelJSON)
-	writeFile(t, "broken.json", strings.Replace(modelJSON, `"missing":5`, `"missing":"5"`, 1))
+	writeFile(
+		t,
+		"broken.json",
+		strings.Replace(modelJSON, `"missing":5`, `"missing":"5"`, 1),
+	)
 	writeFile(t, "later.json", strings.Replace(modelJSON, "model/1", "model/4", 1))
 	writeFile(t, "new.csv", newCSV)
 	writeFile(t, "report.json", `{"format":"dptrain.report/2","guar`)
@@ -147,9 +153,17 @@ func TestPredictMistakes(t *testing.T) {
 	}
 	var b strings.Builder
 	for _, tt := range tests {
-		got := dptrain(t,
-			append(append([]string{"predict"}, strings.Fields(tt.args)...), "-o", "p.csv")...)
-		if got.code != tt.code || got.stdout != "" || strings.Contains(got.stderr, "crimson") {
+		got := dptrain(
+			t,
+			append(
+				append([]string{"predict"}, strings.Fields(tt.args)...),
+				"-o",
+				"p.csv",
+			)...,
+		)
+		if got.code != tt.code ||
+			got.stdout != "" ||
+			strings.Contains(got.stderr, "crimson") {
 			t.Errorf("%s: %+v, want code %d", tt.args, got, tt.code)
 		}
 		fmt.Fprintf(&b, "predict %s\n  %s", tt.args, got.stderr)
@@ -169,15 +183,25 @@ func TestIsNumber(t *testing.T) {
 		"1 000", "1.2.3", "red", "\u00a01", "١", "45 kg", "27.1%", "<5", "x5", "1,234.5",
 	}
 	for _, cell := range cells {
-		_, stats, err := dataset.ReadFrom(context.Background(),
-			strings.NewReader("a,b\n"+cell+",1\n"), "cells",
-			dataset.Schema{Columns: []dataset.Column{{Name: "a"}}}, dataset.ReadOptions{})
+		_, stats, err := dataset.ReadFrom(
+			context.Background(),
+			strings.NewReader("a,b\n"+cell+",1\n"),
+			"cells",
+			dataset.Schema{Columns: []dataset.Column{{Name: "a"}}},
+			dataset.ReadOptions{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := stats.Columns[0]
-		if want := c.Unparseable+c.Nonfinite == 0; new(dataset.Format).Reads(cell) != want {
-			t.Errorf("%q: %v, but the reader says %v", cell, new(dataset.Format).Reads(cell), want)
+		want := c.Unparseable+c.Nonfinite == 0
+		if new(dataset.Format).Reads(cell) != want {
+			t.Errorf(
+				"%q: %v, but the reader says %v",
+				cell,
+				new(dataset.Format).Reads(cell),
+				want,
+			)
 		}
 	}
 }
@@ -190,9 +214,16 @@ func TestPredictInterrupted(t *testing.T) {
 	cancel()
 	for _, args := range []string{"", "--append", "--strict"} {
 		var stdout, stderr bytes.Buffer
-		code := run(ctx,
-			append([]string{"predict", "model.json", "new.csv", "-o", "p.csv"},
-				strings.Fields(args)...), strings.NewReader(""), &stdout, &stderr)
+		code := run(
+			ctx,
+			append(
+				[]string{"predict", "model.json", "new.csv", "-o", "p.csv"},
+				strings.Fields(args)...,
+			),
+			strings.NewReader(""),
+			&stdout,
+			&stderr,
+		)
 		if code != exitInterrupted || stderr.String() != "dptrain: interrupted\n" {
 			t.Errorf("%s: code %d, %s", args, code, stderr.String())
 		}
@@ -213,8 +244,10 @@ func TestSignalsEndPredict(t *testing.T) {
 		t.Fatal(err)
 	}
 	for ending, flag := range map[syscall.Signal]string{
-		syscall.SIGINT: "--append", syscall.SIGTERM: "--multiline-quotes",
-		syscall.SIGHUP: "--append", syscall.SIGQUIT: "--strict",
+		syscall.SIGINT:  "--append",
+		syscall.SIGTERM: "--multiline-quotes",
+		syscall.SIGHUP:  "--append",
+		syscall.SIGQUIT: "--strict",
 	} {
 		if signal.Ignored(ending) {
 			t.Logf("%v is ignored, as below nohup", ending)
@@ -234,7 +267,8 @@ func TestSignalsEndPredict(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The input exceeds the capacity of a pipe: when the write returns, the process is reading.
-		if _, err := stdin.Write([]byte("a,b\n" + strings.Repeat("1,north\n", 1<<15))); err != nil {
+		_, err = stdin.Write([]byte("a,b\n" + strings.Repeat("1,north\n", 1<<15)))
+		if err != nil {
 			t.Fatal(err)
 		}
 		if err := cmd.Process.Signal(ending); err != nil {
@@ -247,8 +281,8 @@ func TestSignalsEndPredict(t *testing.T) {
 		line, _ := bufio.NewReader(stderr).ReadString('\n')
 		cmd.Wait()
 		stop.Stop()
-		if code := cmd.ProcessState.ExitCode(); code != exitInterrupted ||
-			line != "dptrain: interrupted\n" {
+		code := cmd.ProcessState.ExitCode()
+		if code != exitInterrupted || line != "dptrain: interrupted\n" {
 			t.Errorf("%v, %s: code %d, stderr %q", ending, flag, code, line)
 		}
 		onlyFiles(t, "model.json")

@@ -58,7 +58,8 @@ func TestPreparationEndsWithItsContext(t *testing.T) {
 		t.Errorf("the context was checked %d times", whole.calls)
 	}
 	for left := range whole.calls {
-		if ctx, err := prepare(left); !errors.Is(err, context.Canceled) || ctx.calls > left+3 {
+		ctx, err := prepare(left)
+		if !errors.Is(err, context.Canceled) || ctx.calls > left+3 {
 			t.Errorf("ended at check %d, checked %d times: %v", left+1, ctx.calls, err)
 		}
 	}

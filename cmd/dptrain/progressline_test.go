@@ -41,8 +41,12 @@ func TestProgressLine(t *testing.T) {
 		{"basic", true, fitHow{quiet: true}, ""},
 		{"basic", true, fitHow{progress: true}, ""},
 		{"basic", false, fitHow{}, ""},
-		{"search", true, fitHow{},
-			"\r\x1b[Kdptrain: 1 of 7: read · 2 s elapsed\r\x1b[Kdptrain: 1 of 7: read · 22 s elapsed\r\x1b[K"},
+		{
+			"search",
+			true,
+			fitHow{},
+			"\r\x1b[Kdptrain: 1 of 7: read · 2 s elapsed\r\x1b[Kdptrain: 1 of 7: read · 22 s elapsed\r\x1b[K",
+		},
 	} {
 		var screen bytes.Buffer
 		a := app{terminal: tt.terminal, screen: &screen}

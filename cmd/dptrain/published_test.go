@@ -20,8 +20,14 @@ func TestPublishedRecipe(t *testing.T) {
 		return got
 	}
 	must(0, "ledger", "init", "dptrain.ledger", "--dataset", "lines", "--epsilon", "9")
-	must(0, "fit", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--dataset", "lines",
-		"--out", "out", "-q")
+	must(0, "fit",
+		"--data", "line.csv",
+		"--target", "y",
+		"--epsilon", "1",
+		"--dataset", "lines",
+		"--out", "out",
+		"-q",
+	)
 	const published = "out/release/recipe.yaml"
 
 	plan := must(0, "plan", published)
@@ -35,28 +41,43 @@ func TestPublishedRecipe(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	must(0, "plan", published, "--json")
-	if got := must(0, "plan", published, "--ledger", "dptrain.ledger"); !strings.Contains(
+	got := must(0, "plan", published, "--ledger", "dptrain.ledger")
+	if !strings.Contains(
 		strings.Join(strings.Fields(got.stdout), " "), "Spent so far:") {
 		t.Errorf("%s", got.stdout)
 	}
 
-	if got := must(3, "fit", published); !strings.Contains(got.stderr, "data.path is required") {
+	got = must(3, "fit", published)
+	if !strings.Contains(got.stderr, "data.path is required") {
 		t.Errorf("%+v", got)
 	}
-	if got := must(3, "audit", published, "--own-table"); !strings.Contains(got.stderr,
-		"data.path is required") {
+	got = must(3, "audit", published, "--own-table")
+	if !strings.Contains(got.stderr, "data.path is required") {
 		t.Errorf("%+v", got)
 	}
-	if got := must(4, "fit", published, "--data", "other.csv", "--out", "new", "-q", "--ledger",
-		"dptrain.ledger"); !strings.Contains(got.stderr, "column 2 of the table should be") {
+	got = must(4, "fit", published,
+		"--data", "other.csv",
+		"--out", "new",
+		"-q",
+		"--ledger", "dptrain.ledger",
+	)
+	if !strings.Contains(got.stderr, "column 2 of the table should be") {
 		t.Errorf("%+v", got)
 	}
-	if got := must(6, "fit", published, "--data", "line.csv", "--out", "new",
-		"-q"); !strings.Contains(got.stderr, "dptrain.ledger") {
+	got = must(6, "fit", published,
+		"--data", "line.csv",
+		"--out", "new",
+		"-q",
+	)
+	if !strings.Contains(got.stderr, "dptrain.ledger") {
 		t.Errorf("a run without its ledger: %+v", got)
 	}
-	must(0, "fit", published, "--data", "line.csv", "--out", "new", "-q", "--ledger",
-		"dptrain.ledger")
+	must(0, "fit", published,
+		"--data", "line.csv",
+		"--out", "new",
+		"-q",
+		"--ledger", "dptrain.ledger",
+	)
 	if readFile(t, "new/release/recipe.yaml") != readFile(t, published) {
 		t.Error("the same run has another recipe")
 	}

@@ -28,9 +28,21 @@ func TestCheck(t *testing.T) {
 	}{
 		{"ok", goodRecipe, exitOK},
 		{"no-table", strings.Replace(goodRecipe, "line.csv", "absent.csv", 1), exitOK},
-		{"rules", goodRecipe + "  detla: 0.1\nholdout: 2\nmodel: {method: tukei}\n", exitRecipe},
-		{"header", goodRecipe + "selection: {method: fixed, features: [a, bb]}\n", exitRecipe},
-		{"header-repeated", strings.Replace(goodRecipe, "line.csv", "repeated.csv", 1), exitData},
+		{
+			"rules",
+			goodRecipe + "  detla: 0.1\nholdout: 2\nmodel: {method: tukei}\n",
+			exitRecipe,
+		},
+		{
+			"header",
+			goodRecipe + "selection: {method: fixed, features: [a, bb]}\n",
+			exitRecipe,
+		},
+		{
+			"header-repeated",
+			strings.Replace(goodRecipe, "line.csv", "repeated.csv", 1),
+			exitData,
+		},
 		{"not-yaml", "a: [", exitRecipe},
 	}
 	for _, tt := range tests {
@@ -47,7 +59,8 @@ func TestCheck(t *testing.T) {
 			files.compare(t, "check-"+tt.name, got.stdout+got.stderr)
 		})
 	}
-	if got := dptrain(t, "check", "none.yaml"); got.code != exitRecipe ||
+	got := dptrain(t, "check", "none.yaml")
+	if got.code != exitRecipe ||
 		got.stderr != "none.yaml: the recipe cannot be read: no such file or directory\n" {
 		t.Errorf("%+v", got)
 	}
@@ -65,14 +78,17 @@ func TestInit(t *testing.T) {
 			t.Errorf("%s of what init wrote: %+v", verb, got)
 		}
 	}
-	if got := dptrain(t, "init", "line.csv"); !strings.Contains(got.stdout, "target: y\n") {
+	got = dptrain(t, "init", "line.csv")
+	if !strings.Contains(got.stdout, "target: y\n") {
 		t.Errorf("without a target: %+v", got)
 	}
-	if got := dptrain(t, "init", "line.csv", "--target", "z"); got.code != exitData ||
+	got = dptrain(t, "init", "line.csv", "--target", "z")
+	if got.code != exitData ||
 		!strings.Contains(got.stderr, "not in the header") {
 		t.Errorf("absent target: %+v", got)
 	}
-	if got := dptrain(t, "init", "none.csv"); got.code != exitData ||
+	got = dptrain(t, "init", "none.csv")
+	if got.code != exitData ||
 		got.stderr != "none.csv: cannot be read: no such file or directory; check the path\n" {
 		t.Errorf("no table: %+v", got)
 	}
@@ -88,8 +104,15 @@ func TestPlan(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	files.compare(t, "plan", got.stdout)
-	basic := dptrain(t, "plan", "--data", "line.csv", "--target", "y", "--epsilon", "2", "--delta",
-		"1e-5", "--relation", "substitute", "--exclude", "b", "--holdout", "0")
+	basic := dptrain(t, "plan",
+		"--data", "line.csv",
+		"--target", "y",
+		"--epsilon", "2",
+		"--delta", "1e-5",
+		"--relation", "substitute",
+		"--exclude", "b",
+		"--holdout", "0",
+	)
 	files.compare(t, "plan-flags", basic.stdout+basic.stderr)
 	writeFile(t, "basic.yaml", goodRecipe+"  composition: basic\n")
 	basic = dptrain(t, "plan", "basic.yaml")
@@ -104,7 +127,12 @@ func TestPlan(t *testing.T) {
 func TestPlanJSON(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "line.csv", lineCSV(3))
-	got := dptrain(t, "plan", "--data", "line.csv", "--target", "y", "--epsilon", "ln(3)", "--json")
+	got := dptrain(t, "plan",
+		"--data", "line.csv",
+		"--target", "y",
+		"--epsilon", "ln(3)",
+		"--json",
+	)
 	var plan struct {
 		Format    string `json:"format"`
 		Guarantee struct {
@@ -125,12 +153,15 @@ func TestPlanJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.stdout), &plan); err != nil {
 		t.Fatalf("%v: %+v", err, got)
 	}
-	if plan.Format != planFormat || plan.Guarantee.Epsilon != math.Log(3) ||
-		plan.Guarantee.Mu == nil || len(plan.EpsilonAt) != 3 {
+	if plan.Format != planFormat ||
+		plan.Guarantee.Epsilon != math.Log(3) ||
+		plan.Guarantee.Mu == nil ||
+		len(plan.EpsilonAt) != 3 {
 		t.Errorf("%+v", plan)
 	}
 	for i := 1; i < len(plan.EpsilonAt); i++ {
-		a, b := plan.EpsilonAt[i-1], plan.EpsilonAt[i]
+		a := plan.EpsilonAt[i-1]
+		b := plan.EpsilonAt[i]
 		if a.Delta <= b.Delta || *a.Epsilon >= *b.Epsilon {
 			t.Errorf("a smaller delta must cost a larger epsilon: %v", plan.EpsilonAt)
 		}
@@ -166,9 +197,16 @@ func TestFlagsOverRecipe(t *testing.T) {
 	if n := runFile(t, "elsewhere").Rows; n != 40 {
 		t.Errorf("%d rows of the recipe's own table", n)
 	}
-	got := dptrain(t, "fit", "sub/recipe.yaml", "-q", "--data", "other.csv", "--target", "a",
-		"--epsilon", "ln(3)", "--delta", "1e-5",
-		"--relation", "substitute", "--exclude", "b", "--holdout", "0.25", "--out", "mine")
+	got := dptrain(t, "fit", "sub/recipe.yaml", "-q",
+		"--data", "other.csv",
+		"--target", "a",
+		"--epsilon", "ln(3)",
+		"--delta", "1e-5",
+		"--relation", "substitute",
+		"--exclude", "b",
+		"--holdout", "0.25",
+		"--out", "mine",
+	)
 	if got != (result{}) {
 		t.Fatalf("%+v", got)
 	}
@@ -176,13 +214,20 @@ func TestFlagsOverRecipe(t *testing.T) {
 		t.Errorf("%d rows of the table given with --data", n)
 	}
 	public := readFile(t, "mine/release/recipe.yaml")
-	for _, want := range []string{"target: a\n", fmt.Sprintf("epsilon: %v\n", math.Log(3)),
-		"delta: 1e-05\n", "relation: substitute\n", "exclude: [b]\n", "holdout: 0.25\n"} {
+	for _, want := range []string{
+		"target: a\n",
+		fmt.Sprintf("epsilon: %v\n", math.Log(3)),
+		"delta: 1e-05\n",
+		"relation: substitute\n",
+		"exclude: [b]\n",
+		"holdout: 0.25\n",
+	} {
 		if !strings.Contains(public, want) {
 			t.Errorf("the published recipe lacks %q:\n%s", want, public)
 		}
 	}
-	if strings.Contains(public, "other.csv") || strings.Contains(public, "mine") ||
+	if strings.Contains(public, "other.csv") ||
+		strings.Contains(public, "mine") ||
 		strings.Contains(public, "comment") {
 		t.Errorf("the published recipe holds a path or a comment:\n%s", public)
 	}
@@ -198,18 +243,30 @@ func TestInvalidFlagIsNamed(t *testing.T) {
 		code int
 		want string
 	}{
-		{"--data line.csv --epsilon 0", exitRecipe,
-			"--target: data.target is required: the name of the column to predict\n--epsilon: must be greater than 0, not 0\n"},
-		{"--data line.csv --target y --epsilon 1 --delta 1", exitRecipe,
-			"--delta: must be at least 0 and below 1, not 1 (the default is 1e-6)\n"},
-		{"--data line.csv --target y --epsilon 1 --relation replace --holdout 0.7", exitRecipe,
-			"--holdout: must be from 0 to 0.5, not 0.7 (0 means no held-out metric)\n--relation: unknown name \"replace\" (one of add-remove, substitute, substitute-private-columns)\n"},
-		{"--data line.csv --target y --epsilon 1 --exclude a,a", exitRecipe,
-			"--exclude: column \"a\" is listed twice (it is already item 1)\n"},
-		{"--data line.csv --target y --epsilon 1 --exclude c", exitData,
-			"--exclude: the excluded column \"c\" is not in the header of the table (names must match exactly)\n"},
-		{"--data line.csv --target z --epsilon 1", exitData,
-			"--target: the target \"z\" is not in the header of the table (names must match exactly; if the table has no header line, list its columns with --header)\n"},
+		{
+			"--data line.csv --epsilon 0", exitRecipe,
+			"--target: data.target is required: the name of the column to predict\n--epsilon: must be greater than 0, not 0\n",
+		},
+		{
+			"--data line.csv --target y --epsilon 1 --delta 1", exitRecipe,
+			"--delta: must be at least 0 and below 1, not 1 (the default is 1e-6)\n",
+		},
+		{
+			"--data line.csv --target y --epsilon 1 --relation replace --holdout 0.7", exitRecipe,
+			"--holdout: must be from 0 to 0.5, not 0.7 (0 means no held-out metric)\n--relation: unknown name \"replace\" (one of add-remove, substitute, substitute-private-columns)\n",
+		},
+		{
+			"--data line.csv --target y --epsilon 1 --exclude a,a", exitRecipe,
+			"--exclude: column \"a\" is listed twice (it is already item 1)\n",
+		},
+		{
+			"--data line.csv --target y --epsilon 1 --exclude c", exitData,
+			"--exclude: the excluded column \"c\" is not in the header of the table (names must match exactly)\n",
+		},
+		{
+			"--data line.csv --target z --epsilon 1", exitData,
+			"--target: the target \"z\" is not in the header of the table (names must match exactly; if the table has no header line, list its columns with --header)\n",
+		},
 		{"recipe.yaml --epsilon abc", exitRecipe,
 			"--epsilon: \"abc\" is not a number or ln(number)\n"},
 		{"recipe.yaml --target z", exitData,
@@ -241,11 +298,16 @@ func TestPlanExplainsTheChoice(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "wide.csv", "a,b,c,d,e,f,g,h,y\n")
 	got := dptrain(t, "plan", "--data", "wide.csv", "--target", "y", "--epsilon", "1")
-	if got.code != exitOK || !strings.Contains(got.stdout, "\nChoice     the noisy number of records determines") {
+	if got.code != exitOK ||
+		!strings.Contains(got.stdout, "\nChoice     the noisy number of records determines") {
 		t.Errorf("%+v", got)
 	}
-	got = dptrain(t, "plan", "--data", "wide.csv", "--target", "y", "--epsilon", "1", "--exclude",
-		"a,b,c,d,e,f")
+	got = dptrain(t, "plan",
+		"--data", "wide.csv",
+		"--target", "y",
+		"--epsilon", "1",
+		"--exclude", "a,b,c,d,e,f",
+	)
 	if got.code != exitOK || strings.Contains(got.stdout, "Choice") {
 		t.Errorf("%+v", got)
 	}

@@ -107,8 +107,13 @@ func flagTable(root *cobra.Command) string {
 	var out strings.Builder
 	out.WriteString("## Flags\n\n| flag | commands | meaning |\n| --- | --- | --- |\n")
 	for _, f := range flags {
-		fmt.Fprintf(&out, "| `%s` | %s | %s |\n", escapeCell(f.text), strings.Join(f.commands, ", "),
-			escapeCell(f.usage))
+		fmt.Fprintf(
+			&out,
+			"| `%s` | %s | %s |\n",
+			escapeCell(f.text),
+			strings.Join(f.commands, ", "),
+			escapeCell(f.usage),
+		)
 	}
 	return out.String()
 }

@@ -13,8 +13,8 @@ import (
 // releasedRun creates the folder of a run with the report and the model from the tests of their formats.
 func releasedRun(t *testing.T) {
 	t.Helper()
-	model, text := readFile(t, "../../regression/testdata/model-1-additive.json"),
-		readFile(t, "../../internal/publish/report/testdata/report-1.json")
+	model := readFile(t, "../../regression/testdata/model-1-additive.json")
+	text := readFile(t, "../../internal/publish/report/testdata/report-1.json")
 	chdirTemp(t)
 	if err := os.MkdirAll("out/release", 0o700); err != nil {
 		t.Fatal(err)
@@ -30,8 +30,8 @@ func TestReport(t *testing.T) {
 	files.compare(t, "report", want.stdout)
 	for _, path := range []string{"out/release", "out/release/report.json",
 		"out/release/model.json"} {
-		if got := dptrain(t, "report", path); got != want || got.code != exitOK ||
-			got.stderr != "" {
+		got := dptrain(t, "report", path)
+		if got != want || got.code != exitOK || got.stderr != "" {
 			t.Errorf("%s: %+v", path, got)
 		}
 	}
@@ -51,7 +51,8 @@ func TestReportRegistry(t *testing.T) {
 	if more.code != exitOK || !strings.Contains(more.stdout, "Held-out accuracy: 0.800") {
 		t.Errorf("%+v", more)
 	}
-	if got := dptrain(t, "report", "out", "--registry", "--shape", "age"); got.code != exitUsage {
+	got = dptrain(t, "report", "out", "--registry", "--shape", "age")
+	if got.code != exitUsage {
 		t.Errorf("%+v", got)
 	}
 }

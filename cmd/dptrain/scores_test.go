@@ -16,7 +16,13 @@ func TestScores(t *testing.T) {
 	var train strings.Builder
 	train.WriteString("area,kind,price\n")
 	for i := range 2000 {
-		fmt.Fprintf(&train, "%d,%s,%d\n", i%90, []string{"a", "b"}[i%2], (i%90)*(i%90)+300*(i%2))
+		fmt.Fprintf(
+			&train,
+			"%d,%s,%d\n",
+			i%90,
+			[]string{"a", "b"}[i%2],
+			(i%90)*(i%90)+300*(i%2),
+		)
 	}
 	writeFile(t, "train.csv", train.String())
 	if got := dptrain(t, "fit", "--data", "train.csv", "--target", "price", "--epsilon", "5",
@@ -48,8 +54,13 @@ func TestScores(t *testing.T) {
 	want := strings.Fields(dptrain(t, "predict", model, "new.csv").stdout)[1:]
 	got := dptrainIn(t, input.String(), "scores", model)
 	if got.code != exitOK || len(got.stdout) != 8*len(want) {
-		t.Fatalf("exit code %d, %d bytes for %d records: %s", got.code, len(got.stdout), len(want),
-			got.stderr)
+		t.Fatalf(
+			"exit code %d, %d bytes for %d records: %s",
+			got.code,
+			len(got.stdout),
+			len(want),
+			got.stderr,
+		)
 	}
 	for i, text := range want {
 		v := math.Float64frombits(binary.LittleEndian.Uint64([]byte(got.stdout[8*i:])))
@@ -57,9 +68,14 @@ func TestScores(t *testing.T) {
 			t.Errorf("record %d: %v, want %s", i, v, text)
 		}
 	}
-	for _, wrong := range []string{"", "area\n", input.String()[:input.Len()-1],
-		input.String() + "\x01", input.String() + "\xff\xff\xff\xff",
-		`{"columns":[{"name":"area","categories":null}]}` + "\n\x00\x00\x00\x00"} {
+	for _, wrong := range []string{
+		"",
+		"area\n",
+		input.String()[:input.Len()-1],
+		input.String() + "\x01",
+		input.String() + "\xff\xff\xff\xff",
+		`{"columns":[{"name":"area","categories":null}]}` + "\n\x00\x00\x00\x00",
+	} {
 		if got := dptrainIn(t, wrong, "scores", model); got.code != exitData {
 			t.Errorf("%.60q: exit code %d", wrong, got.code)
 		}

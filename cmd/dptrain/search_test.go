@@ -36,16 +36,23 @@ func TestSearch(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	a := newApp(strings.NewReader(""), &stdout, &stderr)
 	a.terminal = true
-	if code := a.run(t.Context(),
-		[]string{"fit", "recipe.yaml", "--progress", "--verbose"}); code != exitOK {
+	code := a.run(
+		t.Context(),
+		[]string{"fit", "recipe.yaml", "--progress", "--verbose"},
+	)
+	if code != exitOK {
 		t.Fatalf("code %d: %s", code, stderr.String())
 	}
-	if want := "dptrain: 1 of 6: read\ndptrain: 2 of 6: check\ndptrain: 3 of 6: split\ndptrain: 4 of 6: search\ndptrain: 5 of 6: held-out metric (100.0% of the held-out budget)\ndptrain: 6 of 6: write\n"; stderr.String() !=
+	want := "dptrain: 1 of 6: read\ndptrain: 2 of 6: check\ndptrain: 3 of 6: split\ndptrain: 4 of 6: search\ndptrain: 5 of 6: held-out metric (100.0% of the held-out budget)\ndptrain: 6 of 6: write\n"
+	if stderr.String() !=
 		want {
 		t.Errorf("progress:\n%s", stderr.String())
 	}
-	if text := strings.Join(strings.Fields(stdout.String()),
-		" "); !regexp.MustCompile(
+	text := strings.Join(
+		strings.Fields(stdout.String()),
+		" ",
+	)
+	if !regexp.MustCompile(
 		`candidate [12] of 2 won \(selection (none|kendall \(k = 1\)), model (joint-gram|boosted-additive)\) with a released score \(R²\)`).MatchString(
 		text) ||
 		!strings.Contains(text, "biased upwards") {
@@ -55,30 +62,50 @@ func TestSearch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x := r.Search; x == nil || x.Runs != 3 || x.Eta != 0 || !(x.Gamma > 0 && x.Gamma < 1) ||
-		len(x.Candidates) != 2 || x.Chosen < 1 || x.Chosen > 2 || x.Score.Metric != "r2" ||
+	x := r.Search
+	if x == nil ||
+		x.Runs != 3 ||
+		x.Eta != 0 ||
+		!(x.Gamma > 0 && x.Gamma < 1) ||
+		len(x.Candidates) != 2 ||
+		x.Chosen < 1 ||
+		x.Chosen > 2 ||
+		x.Score.Metric != "r2" ||
 		!x.Score.Biased {
 		t.Errorf("%+v", r.Search)
 	} else if r.Model.Method != x.Candidates[x.Chosen-1].Model {
 		t.Errorf("method %q, candidate %+v", r.Model.Method, x.Candidates[x.Chosen-1])
 	}
-	if run := runFile(t, "out"); run.ScoreRows == nil || *run.ScoreRows == 0 ||
+	run := runFile(t, "out")
+	if run.ScoreRows == nil ||
+		*run.ScoreRows == 0 ||
 		*run.ScoreRows > run.TrainRows {
 		t.Errorf("%+v", run)
 	}
 
 	// The published recipe is valid and has the same plan.
-	public := strings.Replace(readFile(t, "out/release/recipe.yaml"), "\ndata:\n",
-		"\ndata:\n  path: line.csv\n", 1)
+	public := strings.Replace(
+		readFile(t, "out/release/recipe.yaml"),
+		"\ndata:\n",
+		"\ndata:\n  path: line.csv\n",
+		1,
+	)
 	writeFile(t, "again.yaml", public)
 	if again := dptrain(t, "plan", "again.yaml"); again != priced {
 		t.Errorf("of the published recipe: %+v", again)
 	}
 	for _, args := range [][]string{
-		{"check", "recipe.yaml"}, {"report", "out/"}, {"report", "out/", "--registry"},
+		{"check", "recipe.yaml"},
+		{"report", "out/"},
+		{"report", "out/", "--registry"},
 		{"predict", "out/release/model.json", "line.csv"},
-		{"fit", "recipe.yaml", "--quiet", "--out", "second", "--epsilon", "1", "--relation",
-			"substitute"},
+		{
+			"fit", "recipe.yaml",
+			"--quiet",
+			"--out", "second",
+			"--epsilon", "1",
+			"--relation", "substitute",
+		},
 		{"bench", "--public", "recipe.yaml", "--trials", "1"},
 		{"plan", "recipe.yaml", "--explain", "--rows", "60"},
 		{"audit", "recipe.yaml", "--runs", "100", "--draws", "100"},
@@ -134,27 +161,37 @@ func TestSearchPlanJSON(t *testing.T) {
 func TestSearchLedger(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "line.csv", lineCSV(100))
-	writeFile(t, "recipe.yaml",
+	writeFile(
+		t,
+		"recipe.yaml",
 		strings.Replace(searchRecipe, "epsilon: 3", "epsilon: 1\n  delta: 1e-7", 1)+
-			"ledger: {path: my.ledger, dataset: houses}\n")
-	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "5",
-		"--delta", "1e-5"); got.code != exitOK {
+			"ledger: {path: my.ledger, dataset: houses}\n",
+	)
+	got := dptrain(t, "ledger", "init", "my.ledger",
+		"--dataset", "houses",
+		"--epsilon", "5",
+		"--delta", "1e-5",
+	)
+	if got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
 	if got := dptrain(t, "fit", "recipe.yaml"); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
-	if got := dptrain(t, "ledger", "verify", "my.ledger", "--report",
-		"out/release/report.json"); got.code != exitOK {
+	got = dptrain(t, "ledger", "verify", "my.ledger", "--report",
+		"out/release/report.json")
+	if got.code != exitOK {
 		t.Errorf("%+v", got)
 	}
 	export := dptrain(t, "ledger", "export", "my.ledger")
-	if export.code != exitOK || !strings.Contains(export.stdout, `"op":"select"`) ||
+	if export.code != exitOK ||
+		!strings.Contains(export.stdout, `"op":"select"`) ||
 		!strings.Contains(export.stdout, `"gamma":`) ||
 		!strings.Contains(export.stdout, `"method":"search"`) {
 		t.Errorf("%+v", export)
 	}
-	if strings.Contains(export.stdout, "tries") || strings.Contains(export.stdout, "runs") {
+	if strings.Contains(export.stdout, "tries") ||
+		strings.Contains(export.stdout, "runs") {
 		t.Errorf("the ledger speaks of tries: %s", export.stdout)
 	}
 }
@@ -178,15 +215,27 @@ func TestSearchMistakes(t *testing.T) {
 		"columns": {"k: 1", "k: 2", nil, exitRecipe, "search.candidates[1].selection.k is 2"},
 		"features": {"method: kendall, k: 1", "method: fixed, features: [c]", nil, exitData,
 			`the feature "c" is not in the header`},
-		"classes": {"", "", []string{"--task", "classification", "--classes", "a,b,c"}, exitRecipe,
-			"kendall supports only two classes"},
-		"relation": {"", "", []string{"--relation", "substitute-private-columns"}, exitRecipe,
-			"the relation substitute-private-columns needs at least one column with private: true"},
+		"classes": {
+			"",
+			"",
+			[]string{"--task", "classification", "--classes", "a,b,c"},
+			exitRecipe,
+			"kendall supports only two classes",
+		},
+		"relation": {
+			"",
+			"",
+			[]string{"--relation", "substitute-private-columns"},
+			exitRecipe,
+			"the relation substitute-private-columns needs at least one column with private: true",
+		},
 	} {
 		writeFile(t, "recipe.yaml", strings.Replace(searchRecipe, c.old, c.new, 1))
-		if got := dptrain(t,
-			append([]string{"plan", "recipe.yaml"}, c.args...)...); got.code != c.code ||
-			!strings.Contains(got.stderr, c.text) {
+		got := dptrain(
+			t,
+			append([]string{"plan", "recipe.yaml"}, c.args...)...,
+		)
+		if got.code != c.code || !strings.Contains(got.stderr, c.text) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

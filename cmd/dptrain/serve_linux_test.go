@@ -42,9 +42,14 @@ func serveProcess(t *testing.T, before string, args ...string) *servingProcess {
 		t.Fatal(err)
 	}
 	p := &servingProcess{stderr: &lockedText{}}
-	p.cmd = exec.CommandContext(t.Context(), "sh",
-		append([]string{"-c", before + `exec "$0" serve --addr 127.0.0.1:0 "$@"`, self},
-			args...)...)
+	p.cmd = exec.CommandContext(
+		t.Context(),
+		"sh",
+		append(
+			[]string{"-c", before + `exec "$0" serve --addr 127.0.0.1:0 "$@"`, self},
+			args...,
+		)...,
+	)
 	p.cmd.Env = append(os.Environ(), asProcess+"=1", "GOCOVERDIR="+t.TempDir())
 	p.cmd.Stderr = p.stderr
 	if err := p.cmd.Start(); err != nil {
@@ -53,8 +58,10 @@ func serveProcess(t *testing.T, before string, args ...string) *servingProcess {
 	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
 	for end := time.Now().Add(time.Minute); p.at == "" &&
 		time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		p.at = strings.TrimPrefix(regexp.MustCompile(`http://[0-9.:]+`).FindString(p.stderr.text()),
-			"http://")
+		p.at = strings.TrimPrefix(
+			regexp.MustCompile(`http://[0-9.:]+`).FindString(p.stderr.text()),
+			"http://",
+		)
 	}
 	if p.at == "" {
 		t.Fatalf("it does not start: %s", p.stderr.text())
@@ -81,7 +88,10 @@ func (p *servingProcess) stop(t *testing.T, within time.Duration) int {
 func (p *servingProcess) statusBytes(t *testing.T, name string) int {
 	t.Helper()
 	var kilobytes int
-	for line := range strings.Lines(readFile(t, fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))) {
+	for line := range strings.Lines(readFile(
+		t,
+		fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid),
+	)) {
 		if rest, ok := strings.CutPrefix(line, name+":"); ok {
 			_, _ = fmt.Sscanf(rest, "%d", &kilobytes)
 		}
@@ -118,8 +128,11 @@ func TestServeWithheldConnections(t *testing.T) {
 				t.Fatalf("beside %q: %v", text, err)
 			}
 			_ = r.Body.Close()
-			r, err = client.Post("http://"+p.at+"/predict", "application/x-ndjson",
-				strings.NewReader("{}\n"))
+			r, err = client.Post(
+				"http://"+p.at+"/predict",
+				"application/x-ndjson",
+				strings.NewReader("{}\n"),
+			)
 			if err != nil || r.StatusCode != http.StatusOK {
 				t.Fatalf("beside %q: %v", text, err)
 			}
@@ -154,11 +167,16 @@ func TestServeAbortsStreamsAtShutdown(t *testing.T) {
 	if !answers.Scan() {
 		t.Fatal(answers.Err())
 	}
-	if r, err := http.Post("http://"+p.at+"/predict", "application/json",
-		strings.NewReader(`{"records":[{"age":7777`)); err == nil {
+	r, err = http.Post(
+		"http://"+p.at+"/predict",
+		"application/json",
+		strings.NewReader(`{"records":[{"age":7777`),
+	)
+	if err == nil {
 		_ = r.Body.Close()
 	}
-	if code := p.stop(t, time.Minute); code != exitOK ||
+	code := p.stop(t, time.Minute)
+	if code != exitOK ||
 		!strings.Contains(p.stderr.text(), "note: 1 unfinished request was aborted after 1s") ||
 		strings.Contains(p.stderr.text(), "7777") {
 		t.Errorf("exit code %d: %s", code, p.stderr.text())
@@ -182,20 +200,28 @@ func TestServeMemory(t *testing.T) {
 		names += fmt.Sprintf(`"n%d":%d,`, i, i)
 	}
 	for what, record := range map[string]string{
-		"empty": "{}", "one cell": `{"age":1}`, "names": names + `"age":1}`,
+		"empty":     "{}",
+		"one cell":  `{"age":1}`,
+		"names":     names + `"age":1}`,
 		"depth":     `{"age":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + "}",
 		"long text": `{"age":1,"x":"` + strings.Repeat("y", 1_000_000) + `"}`,
 	} {
 		p := serveProcess(t, "", "../../regression/testdata/model-2.json")
 		before := p.statusBytes(t, "VmHWM")
-		body := []byte(`{"records":[` + strings.Repeat(record+",", size/len(record)) + record +
+		body := []byte(`{"records":[` + strings.Repeat(
+			record+",",
+			size/len(record),
+		) + record +
 			"]}")
 		records := size/len(record) + 1
 		var g parallel.Group
 		for range bodies {
 			g.Go(func() {
-				r, err := http.Post("http://"+p.at+"/predict", "application/json",
-					bytes.NewReader(body))
+				r, err := http.Post(
+					"http://"+p.at+"/predict",
+					"application/json",
+					bytes.NewReader(body),
+				)
 				if err != nil {
 					t.Error(err)
 					return
@@ -207,15 +233,30 @@ func TestServeMemory(t *testing.T) {
 					_, err = in.ReadString('{')
 					n++
 				}
-				if n != records+2 || r.StatusCode != http.StatusOK || !errors.Is(err, io.EOF) {
-					t.Errorf("%s: %s, %d records, want %d, %v", what, r.Status, n-2, records, err)
+				if n != records+2 ||
+					r.StatusCode != http.StatusOK ||
+					!errors.Is(err, io.EOF) {
+					t.Errorf(
+						"%s: %s, %d records, want %d, %v",
+						what,
+						r.Status,
+						n-2,
+						records,
+						err,
+					)
 				}
 			})
 		}
 		g.Wait()
 		if more := p.statusBytes(t, "VmHWM") - before; more > 4*bodies*len(body) {
-			t.Errorf("%s: %d bodies of %d bytes took %d bytes, %.1f times as many", what, bodies,
-				len(body), more, float64(more)/float64(bodies*len(body)))
+			t.Errorf(
+				"%s: %d bodies of %d bytes took %d bytes, %.1f times as many",
+				what,
+				bodies,
+				len(body),
+				more,
+				float64(more)/float64(bodies*len(body)),
+			)
 		} else {
 			t.Logf("%s: %.1f times the bytes", what, float64(more)/float64(bodies*len(body)))
 		}
@@ -249,8 +290,12 @@ func (l *lockedText) text() string {
 // unchanged.
 func TestReloadOnHangup(t *testing.T) {
 	first := readFile(t, "../../regression/testdata/model-2.json")
-	second := strings.Replace(first, `"intercept": {"coefficient":`,
-		`"intercept": {"coefficient":1`, 1)
+	second := strings.Replace(
+		first,
+		`"intercept": {"coefficient":`,
+		`"intercept": {"coefficient":1`,
+		1,
+	)
 	if second == first {
 		t.Fatal("the models are the same")
 	}
@@ -276,7 +321,8 @@ func TestReloadOnHangup(t *testing.T) {
 		}
 		return string(text)
 	}
-	stop, stopped := make(chan struct{}), make(chan int)
+	stop := make(chan struct{})
+	stopped := make(chan int)
 	go func() {
 		answered := 0
 		for {
@@ -286,8 +332,11 @@ func TestReloadOnHangup(t *testing.T) {
 				return
 			default:
 			}
-			answer, err := http.Post(web+"/predict", "application/json",
-				strings.NewReader(`{"records":[{}]}`)) //nolint:noctx // of a test
+			answer, err := http.Post(
+				web+"/predict",
+				"application/json",
+				strings.NewReader(`{"records":[{}]}`),
+			) //nolint:noctx // of a test
 			if err != nil {
 				t.Error(err)
 				continue
@@ -305,16 +354,18 @@ func TestReloadOnHangup(t *testing.T) {
 		if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
-		hash, want := fmt.Sprintf("%x", sha256.Sum256([]byte(text))), "Reloaded"
+		hash := fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
+		want := "Reloaded"
 		if text == "{}" {
-			hash, want = fmt.Sprintf("%x", sha256.Sum256([]byte(second))),
-				"the model was not reloaded; the server keeps the previous one"
+			hash = fmt.Sprintf("%x", sha256.Sum256([]byte(second)))
+			want = "the model was not reloaded; the server keeps the previous one"
 		}
 		for end := time.Now().Add(time.Minute); strings.Count(p.stderr.text(), "eloaded") <= i &&
 			time.Now().Before(end); {
 			time.Sleep(5 * time.Millisecond)
 		}
-		if got := fetch(web + "/model"); !strings.Contains(got, `"sha256":"`+hash+`"`) ||
+		got := fetch(web + "/model")
+		if !strings.Contains(got, `"sha256":"`+hash+`"`) ||
 			!strings.Contains(p.stderr.text(), want) {
 			t.Errorf("file %d: %s\n%s", i, got, p.stderr.text())
 		}
@@ -326,8 +377,8 @@ func TestReloadOnHangup(t *testing.T) {
 	if got := dptrain(t, "serve", "--probe", web+"/ready"); got.code != 0 {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "serve", "--probe", web+"/nothing"); got.code != exitData ||
-		!strings.Contains(got.stderr, "404") {
+	got := dptrain(t, "serve", "--probe", web+"/nothing")
+	if got.code != exitData || !strings.Contains(got.stderr, "404") {
 		t.Errorf("%+v", got)
 	}
 	http.DefaultClient.CloseIdleConnections()
@@ -343,11 +394,19 @@ func TestReloadOnHangup(t *testing.T) {
 // compares the drift in /metrics with that of the table and the histograms of the report. A model without its report
 // has no drift.
 func TestServeComparesWithReport(t *testing.T) {
-	table := strings.Split(strings.TrimSpace(readFile(t, "../../testdata/houses.csv")), "\n")
+	table := strings.Split(
+		strings.TrimSpace(readFile(t, "../../testdata/houses.csv")),
+		"\n",
+	)
 	chdirTemp(t)
 	writeFile(t, "houses.csv", strings.Join(table, "\n")+"\n")
-	if got := dptrain(t, "fit", "--data", "houses.csv", "--target", "price", "--epsilon", "3",
-		"--quiet"); got.code != exitOK {
+	got := dptrain(t, "fit",
+		"--data", "houses.csv",
+		"--target", "price",
+		"--epsilon", "3",
+		"--quiet",
+	)
+	if got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
 	var r struct {
@@ -357,7 +416,8 @@ func TestServeComparesWithReport(t *testing.T) {
 			Counts       []float64
 		}
 	}
-	if err := json.Unmarshal([]byte(readFile(t, "out/release/report.json")), &r); err != nil {
+	err := json.Unmarshal([]byte(readFile(t, "out/release/report.json")), &r)
+	if err != nil {
 		t.Fatal(err)
 	}
 	shifted := []string{table[0]}
@@ -371,8 +431,11 @@ func TestServeComparesWithReport(t *testing.T) {
 	header := strings.Split(table[0], ",")
 	distance := func(k int) float64 {
 		c := r.Card[k]
-		at, bins := slices.Index(header, c.Column), len(c.Counts)
-		exact, total, released := make([]float64, bins), 0., 0.
+		at := slices.Index(header, c.Column)
+		bins := len(c.Counts)
+		exact := make([]float64, bins)
+		total := 0.
+		released := 0.
 		for _, row := range shifted[1:] {
 			x, err := strconv.ParseFloat(strings.Split(row, ",")[at], 64)
 			if err != nil {
@@ -393,8 +456,11 @@ func TestServeComparesWithReport(t *testing.T) {
 	}
 	metrics := func(folder string) string {
 		p := serveProcess(t, "", "--count-inputs", filepath.Join(folder, "model.json"))
-		answer, err := http.Post("http://"+p.at+"/predict", "text/csv",
-			strings.NewReader(strings.Join(shifted, "\n")+"\n")) //nolint:noctx // of a test
+		answer, err := http.Post(
+			"http://"+p.at+"/predict",
+			"text/csv",
+			strings.NewReader(strings.Join(shifted, "\n")+"\n"),
+		) //nolint:noctx // of a test
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -438,7 +504,8 @@ func TestServeComparesWithReport(t *testing.T) {
 		}
 	}
 	writeFile(t, "alone/model.json", readFile(t, "out/release/model.json"))
-	if text := metrics("alone"); strings.Contains(text, "drift") ||
+	text = metrics("alone")
+	if strings.Contains(text, "drift") ||
 		!strings.Contains(text, "dptrain_inputs_total") {
 		t.Errorf("without a report: %s", text)
 	}

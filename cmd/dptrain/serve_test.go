@@ -22,10 +22,16 @@ import (
 func startServe(t *testing.T, args ...string) string {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	printed, ended := make(lines, 9), make(chan int, 1)
+	printed := make(lines, 9)
+	ended := make(chan int, 1)
 	go func() {
-		ended <- run(ctx, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...), nil,
-			&bytes.Buffer{}, printed)
+		ended <- run(
+			ctx,
+			append([]string{"serve", "--addr", "127.0.0.1:0"}, args...),
+			nil,
+			&bytes.Buffer{},
+			printed,
+		)
 	}()
 	t.Cleanup(func() {
 		stop()
@@ -93,13 +99,18 @@ func TestServe(t *testing.T) {
 		{"../../testdata/houses.csv", exitData, "a table, not a model"},
 	} {
 		got := dptrain(t, append([]string{"serve"}, strings.Fields(c.args)...)...)
-		if got.code != c.code || !strings.Contains(got.stderr, c.reason) || got.stdout != "" {
+		if got.code != c.code ||
+			!strings.Contains(got.stderr, c.reason) ||
+			got.stdout != "" {
 			t.Errorf("%s: %+v, want code %d and %q", c.args, got, c.code, c.reason)
 		}
 	}
 	at := startServe(t, path)
-	r, err := http.Post(at+"/predict", "application/json",
-		strings.NewReader(`{"records":[{"age":1,"ocean":null,"income":2,"kind":"a"}]}`))
+	r, err := http.Post(
+		at+"/predict",
+		"application/json",
+		strings.NewReader(`{"records":[{"age":1,"ocean":null,"income":2,"kind":"a"}]}`),
+	)
 	if err != nil || r.StatusCode != http.StatusOK {
 		t.Fatal(err)
 	}
@@ -130,15 +141,23 @@ func TestServeEqualsPredict(t *testing.T) {
 	table := &strings.Builder{}
 	table.WriteString("size;sold;kind;price\n")
 	for range 2000 {
-		size, day := rng.IntN(1000), rng.IntN(365)
+		size := rng.IntN(1000)
+		day := rng.IntN(365)
 		kind := []string{"old", "new", `"a;b"`}[rng.IntN(3)]
-		fmt.Fprintf(table, "%d,%d;%s;%s;%d,5\n", size/10, size%10,
-			time.Date(2022, 1, 1+day, 0, 0, 0, 0, time.UTC).Format(time.DateOnly), kind,
-			size/2+day/3+100*len(kind))
+		fmt.Fprintf(
+			table,
+			"%d,%d;%s;%s;%d,5\n",
+			size/10,
+			size%10,
+			time.Date(2022, 1, 1+day, 0, 0, 0, 0, time.UTC).Format(time.DateOnly),
+			kind,
+			size/2+day/3+100*len(kind),
+		)
 	}
 	writeFile(t, "flats.csv", table.String())
 	writeFile(t, "recipe.yaml", servedRecipe)
-	if got := dptrain(t, "fit", "recipe.yaml", "--out", "out", "--quiet"); got.code != exitOK {
+	got := dptrain(t, "fit", "recipe.yaml", "--out", "out", "--quiet")
+	if got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
 	const model = "out/release/model.json"
@@ -173,13 +192,20 @@ func TestServeEqualsPredict(t *testing.T) {
 			objects[0] = `{"size":1}` // the first record has a column of the model
 		}
 		mark := []string{"", "\uFEFF"}[rng.IntN(2)]
-		csv := mark + strings.Join(append([]string{strings.Join(names, ";")}, body...), end) + end
+		csv := mark + strings.Join(
+			append([]string{strings.Join(names, ";")}, body...),
+			end,
+		) + end
 		for _, c := range []struct{ kind, stdin, body, records string }{
 			{"text/csv", "-", csv, csv},
 			{"application/x-ndjson", "-.jsonl", strings.Join(objects, end),
 				strings.Join(objects, "\n")},
-			{"application/json", "-.jsonl", `{"records":[` + strings.Join(objects, ",") + "]}",
-				strings.Join(objects, "\n")},
+			{
+				"application/json",
+				"-.jsonl",
+				`{"records":[` + strings.Join(objects, ",") + "]}",
+				strings.Join(objects, "\n"),
+			},
 		} {
 			want := dptrainIn(t, c.records, "predict", model, c.stdin)
 			if want.code != exitOK {
@@ -196,8 +222,10 @@ func TestServeEqualsPredict(t *testing.T) {
 				records = len(body)
 			}
 			got := parsePredictions(t, c.kind, answer)
-			if printed := parsePredictions(t, "text/csv", []byte(want.stdout)); err != nil ||
-				r.StatusCode != http.StatusOK || !slices.Equal(got, printed) ||
+			printed := parsePredictions(t, "text/csv", []byte(want.stdout))
+			if err != nil ||
+				r.StatusCode != http.StatusOK ||
+				!slices.Equal(got, printed) ||
 				len(got) != records {
 				t.Fatalf("table %d, %s %q: %s %v %v, want %v of %d records", i, c.kind, c.body,
 					r.Status, err, got, printed, records)
@@ -225,7 +253,10 @@ func parsePredictions(t *testing.T, kind string, answer []byte) []float64 {
 			list.Predictions = append(list.Predictions, p)
 		}
 	default:
-		for line := range strings.Lines(strings.TrimPrefix(string(answer), "prediction\n")) {
+		for line := range strings.Lines(strings.TrimPrefix(
+			string(answer),
+			"prediction\n",
+		)) {
 			y, err := strconv.ParseFloat(strings.TrimSpace(line), 64)
 			if err != nil {
 				t.Fatalf("%q: %v", answer, err)

@@ -24,8 +24,10 @@ func hexHash(data string) string {
 func forgeModel(t *testing.T, dir string) {
 	t.Helper()
 	model := readFile(t, filepath.Join(dir, "model.json"))
-	edited := regexp.MustCompile(`"intercept": {"coefficient":[-0-9.e+]+`).ReplaceAllString(model,
-		`"intercept": {"coefficient":12345`)
+	edited := regexp.MustCompile(`"intercept": {"coefficient":[-0-9.e+]+`).ReplaceAllString(
+		model,
+		`"intercept": {"coefficient":12345`,
+	)
 	if edited == model {
 		t.Fatal("the model has no intercept")
 	}
@@ -39,7 +41,8 @@ func forgeModel(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	writeFile(t, filepath.Join(dir, "report.html"), page.String())
-	s.Report.Files.Model, s.Report.Files.Page = hexHash(edited), hexHash(page.String())
+	s.Report.Files.Model = hexHash(edited)
+	s.Report.Files.Page = hexHash(page.String())
 	if err := report.Encode(&encoded, s.Report); err != nil {
 		t.Fatal(err)
 	}
@@ -52,11 +55,19 @@ func TestVerifyKeyRejectsEditedRelease(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "line.csv", lineCSV(20000))
 	for _, args := range [][]string{
-		{"fit", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--method", "adassp",
-			"--quiet"},
-		{"sign", "--new", "my.key"}, {"sign", "--new", "other.key"},
+		{
+			"fit",
+			"--data", "line.csv",
+			"--target", "y",
+			"--epsilon", "1",
+			"--method", "adassp",
+			"--quiet",
+		},
+		{"sign", "--new", "my.key"},
+		{"sign", "--new", "other.key"},
 		{"sign", "out", "--key", "my.key"},
-		{"verify", "out", "--key", "my.pub"}, {"verify", "out/release"},
+		{"verify", "out", "--key", "my.pub"},
+		{"verify", "out/release"},
 	} {
 		if got := dptrain(t, args...); got.code != exitOK {
 			t.Fatalf("%v: %+v", args, got)
@@ -85,19 +96,27 @@ func TestVerifyKeyRejectsEditedRelease(t *testing.T) {
 			"failed signature: report.json.minisig: the signature does not match") {
 		t.Errorf("an edited intercept: %+v", got)
 	}
-	if got := dptrain(t, "sign", "out", "--key", "other.key", "--force"); got.code != exitOK {
+	got = dptrain(t, "sign", "out", "--key", "other.key", "--force")
+	if got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
 	if got := dptrain(t, "verify", "out", "--key", "my.pub"); got.code != exitBroken {
 		t.Errorf("signed by somebody else: %+v", got)
 	}
 	writeFile(t, "out/release/recipe.yaml", "edited")
-	if got := dptrain(t, "sign", "out", "--key", "my.key", "--force"); got.code != exitBroken ||
+	got = dptrain(t, "sign", "out", "--key", "my.key", "--force")
+	if got.code != exitBroken ||
 		!strings.Contains(got.stderr, "it was not signed") {
 		t.Errorf("a release that does not fit was signed: %+v", got)
 	}
-	if got := dptrain(t, "fit", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--quiet",
-		"--force"); got.code != exitOK {
+	got = dptrain(t, "fit",
+		"--data", "line.csv",
+		"--target", "y",
+		"--epsilon", "1",
+		"--quiet",
+		"--force",
+	)
+	if got.code != exitOK {
 		t.Errorf("a signature is in the way of a new run: %+v", got)
 	}
 	if _, err := os.Stat("out/release/report.json.minisig"); err == nil {
@@ -124,12 +143,13 @@ func TestSigningKeys(t *testing.T) {
 		{"sign", "out", "--key", "my.key", "--password-file", "word"},
 		{"verify", "out", "--key", "my.pub"},
 	} {
-		if got := dptrain(t, args...); got.code != exitOK ||
-			strings.Contains(got.stderr, "no password") {
+		got := dptrain(t, args...)
+		if got.code != exitOK || strings.Contains(got.stderr, "no password") {
 			t.Fatalf("%v: %+v", args, got)
 		}
 	}
-	if got := dptrain(t, "sign", "--new", "open.key"); got.code != exitOK ||
+	got := dptrain(t, "sign", "--new", "open.key")
+	if got.code != exitOK ||
 		!strings.Contains(got.stderr, "note: open.key has no password") {
 		t.Errorf("%+v", got)
 	}
@@ -139,14 +159,25 @@ func TestSigningKeys(t *testing.T) {
 	}{
 		{[]string{"sign", "--new", "my.key"}, "my.key: the file already exists"},
 		{[]string{"sign", "out", "--key", "my.key", "--force"}, "--password-file"},
-		{[]string{"sign", "out", "--key", "my.key", "--password-file", "wrong", "--force"},
-			"the password is wrong"},
+		{
+			[]string{
+				"sign", "out",
+				"--key", "my.key",
+				"--password-file", "wrong",
+				"--force",
+			},
+			"the password is wrong",
+		},
 		{[]string{"sign", "out", "--key", "my.pub", "--force"}, "my.pub: "},
 		{[]string{"verify", "out", "--key", "my.key"}, "this is a secret key"},
 		{[]string{"verify", "out", "--key", "none.pub"}, "none.pub: "},
 		{[]string{"verify", "out", "--key", "text"}, "text: not a minisign key"},
-		{[]string{"verify", "out", "--key", "line.csv"}, "line.csv: it is too large to be a key"},
-		{[]string{"sign", "out"}, "--key"}, {[]string{"sign"}, "name the release"},
+		{
+			[]string{"verify", "out", "--key", "line.csv"},
+			"line.csv: it is too large to be a key",
+		},
+		{[]string{"sign", "out"}, "--key"},
+		{[]string{"sign"}, "name the release"},
 		{[]string{"sign", "out", "--new", "x.key"}, "--new only creates a key"},
 	}
 	if runtime.GOOS != "windows" {
@@ -160,12 +191,14 @@ func TestSigningKeys(t *testing.T) {
 		tests = append(tests, struct {
 			args []string
 			want string
-		}{[]string{"sign", "out", "--key", "open.key", "--force"},
-			"other users can read it"})
+		}{
+			[]string{"sign", "out", "--key", "open.key", "--force"},
+			"other users can read it",
+		})
 	}
 	for _, tt := range tests {
-		if got := dptrain(t, tt.args...); got.code != exitUsage ||
-			!strings.Contains(got.stderr, tt.want) {
+		got := dptrain(t, tt.args...)
+		if got.code != exitUsage || !strings.Contains(got.stderr, tt.want) {
 			t.Errorf("%v: %+v", tt.args, got)
 		}
 	}
@@ -183,15 +216,24 @@ func TestSignaturesOfTasks(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	for file, args := range map[string][]string{
-		"causal.json": {"causal", "--data", filepath.Join(data, "doses.csv"), "--columns",
-			"dose,response", "--epsilon", "2"},
-		"describe.json": {"describe", filepath.Join(data, "visits.csv"), "--columns", "age,dose",
-			"--epsilon", "2"},
+		"causal.json": {
+			"causal",
+			"--data", filepath.Join(data, "doses.csv"),
+			"--columns", "dose,response",
+			"--epsilon", "2",
+		},
+		"describe.json": {
+			"describe", filepath.Join(data, "visits.csv"),
+			"--columns", "age,dose",
+			"--epsilon", "2",
+		},
 	} {
 		out := strings.TrimSuffix(file, ".json")
 		for _, args := range [][]string{
-			append(args, "--out", out, "--quiet"), {"sign", out, "--key", "my.key"},
-			{"verify", out}, {"verify", out, "--key", "my.pub"},
+			append(args, "--out", out, "--quiet"),
+			{"sign", out, "--key", "my.key"},
+			{"verify", out},
+			{"verify", out, "--key", "my.pub"},
 		} {
 			if got := dptrain(t, args...); got.code != exitOK {
 				t.Fatalf("%v: %+v", args, got)
@@ -199,7 +241,8 @@ func TestSignaturesOfTasks(t *testing.T) {
 		}
 		path := filepath.Join(out, "release", file)
 		writeFile(t, path, readFile(t, path)+"\n")
-		if got := dptrain(t, "verify", out, "--key", "my.pub"); got.code != exitBroken ||
+		got := dptrain(t, "verify", out, "--key", "my.pub")
+		if got.code != exitBroken ||
 			!strings.Contains(joinWords(got.stdout), "the signature does not match") {
 			t.Errorf("an edit of %s: %+v", file, got)
 		}

@@ -22,8 +22,12 @@ func soakRecipes() []string {
 		method("model: {method: boosted-adassp}\nselection: {method: kendall, k: 1}\n"),
 		method("ledger: {path: my.ledger, dataset: houses}\noutput: {dir: entered}\n"),
 		"task: classification\n" +
-			strings.Replace(goodRecipe, "target: y",
-				"target: b\n  classes: ['0', '1', '2', '3', '4']", 1),
+			strings.Replace(
+				goodRecipe,
+				"target: y",
+				"target: b\n  classes: ['0', '1', '2', '3', '4']",
+				1,
+			),
 		strings.Replace(goodRecipe, "line.csv", "none.csv", 1), // a run that ends early
 	}
 }
@@ -61,8 +65,11 @@ func TestSoak(t *testing.T) {
 	for i, r := range recipes {
 		writeFile(t, fmt.Sprintf("%d.yaml", i), r)
 	}
-	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon",
-		"1e3"); got.code != exitOK {
+	got := dptrain(t, "ledger", "init", "my.ledger",
+		"--dataset", "houses",
+		"--epsilon", "1e3",
+	)
+	if got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
 	fit := func(i int) {
@@ -71,7 +78,8 @@ func TestSoak(t *testing.T) {
 		if k == len(recipes)-1 {
 			want = exitData
 		}
-		if got := dptrain(t, "fit", fmt.Sprintf("%d.yaml", k), "--force"); got.code != want {
+		got := dptrain(t, "fit", fmt.Sprintf("%d.yaml", k), "--force")
+		if got.code != want {
 			t.Fatalf("run %d: %+v", i, got)
 		}
 	}
@@ -83,9 +91,17 @@ func TestSoak(t *testing.T) {
 		fit(i)
 	}
 	after := heldResources()
-	t.Logf("after %d runs: heap %d KiB, goroutines %d, files %d; %d runs later: heap %d KiB, goroutines %d, files %d",
-		len(recipes), before.heap>>10, before.goroutines, before.files, *fits, after.heap>>10,
-		after.goroutines, after.files)
+	t.Logf(
+		"after %d runs: heap %d KiB, goroutines %d, files %d; %d runs later: heap %d KiB, goroutines %d, files %d",
+		len(recipes),
+		before.heap>>10,
+		before.goroutines,
+		before.files,
+		*fits,
+		after.heap>>10,
+		after.goroutines,
+		after.files,
+	)
 	if after.goroutines > before.goroutines || after.files > before.files {
 		t.Error("goroutines or files are left")
 	}

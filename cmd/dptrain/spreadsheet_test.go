@@ -9,11 +9,26 @@ import (
 // numbers and other texts are unchanged.
 func TestSpreadsheetSafe(t *testing.T) {
 	for text, want := range map[string]string{
-		"=1+1": "'=1+1", "@SUM(A1)": "'@SUM(A1)", "+x": "'+x", "-x": "'-x", "\t=1": "'\t=1",
-		" =1": "' =1", "\rx": "'\rx", "＝1": "'＝1",
-		"-2+3": "'-2+3", "+": "'+", "\uFEFF=1": "'\uFEFF=1", "\u00a0@a": "'\u00a0@a",
-		"": "", "-1": "-1", "+1.5e3": "+1.5e3", "a=1": "a=1", "beech": "beech", "a-b": "a-b",
-		"'=1": "'=1", " x": " x",
+		"=1+1":     "'=1+1",
+		"@SUM(A1)": "'@SUM(A1)",
+		"+x":       "'+x",
+		"-x":       "'-x",
+		"\t=1":     "'\t=1",
+		" =1":      "' =1",
+		"\rx":      "'\rx",
+		"＝1":       "'＝1",
+		"-2+3":     "'-2+3",
+		"+":        "'+",
+		"\uFEFF=1": "'\uFEFF=1",
+		"\u00a0@a": "'\u00a0@a",
+		"":         "",
+		"-1":       "-1",
+		"+1.5e3":   "+1.5e3",
+		"a=1":      "a=1",
+		"beech":    "beech",
+		"a-b":      "a-b",
+		"'=1":      "'=1",
+		" x":       " x",
 	} {
 		if got := spreadsheetSafe(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
@@ -39,14 +54,19 @@ func TestPredictSpreadsheetSafe(t *testing.T) {
 		"--append":                    "@x,note,=cmd\n-1,=HYPERLINK(1),=1+1\n2,fine,-5\n",
 		"--append --spreadsheet-safe": "'@x,note,'=cmd\n-1,'=HYPERLINK(1),'=1+1\n2,fine,-5\n",
 	} {
-		got := dptrain(t,
-			append([]string{"predict", "model.json", "t.csv"}, strings.Fields(args)...)...)
+		got := dptrain(
+			t,
+			append([]string{"predict", "model.json", "t.csv"}, strings.Fields(args)...)...,
+		)
 		if got.code != 0 || got.stdout != want {
 			t.Errorf("%s: %+v", args, got)
 		}
 	}
-	if got := dptrain(t, "predict", "model.json", "t.csv", "--json",
-		"--spreadsheet-safe"); got.code != exitUsage ||
+	got := dptrain(t, "predict", "model.json", "t.csv",
+		"--json",
+		"--spreadsheet-safe",
+	)
+	if got.code != exitUsage ||
 		!strings.Contains(got.stderr, "--spreadsheet-safe is for CSV") {
 		t.Errorf("%+v", got)
 	}

@@ -18,8 +18,13 @@ func TestPredictStreams(t *testing.T) {
 	out, printed := io.Pipe()
 	ended := make(chan int)
 	go func() {
-		code := run(t.Context(), []string{"predict", "model.json", "-", "--append", "--strict"}, in,
-			printed, io.Discard)
+		code := run(
+			t.Context(),
+			[]string{"predict", "model.json", "-", "--append", "--strict"},
+			in,
+			printed,
+			io.Discard,
+		)
 		printed.Close()
 		ended <- code
 	}()
@@ -58,12 +63,17 @@ func TestPredictBreaks(t *testing.T) {
 	} {
 		got := dptrain(t, strings.Fields(args)...)
 		printed := strings.Count(got.stdout, "112\n")
-		if got.code != exitData || got.stderr != fmt.Sprintf(want, printed) || printed == 0 ||
-			printed > records || got.stdout != "prediction\n"+strings.Repeat("112\n", printed) {
+		if got.code != exitData ||
+			got.stderr != fmt.Sprintf(want, printed) ||
+			printed == 0 ||
+			printed > records ||
+			got.stdout != "prediction\n"+strings.Repeat("112\n", printed) {
 			t.Errorf("%s: code %d, %d lines, %s", args, got.code, printed, got.stderr)
 		}
 		got = dptrain(t, append(strings.Fields(args), "-o", "p.csv")...)
-		if got.code != exitData || got.stdout != "" || strings.Contains(got.stderr, "printed") {
+		if got.code != exitData ||
+			got.stdout != "" ||
+			strings.Contains(got.stderr, "printed") {
 			t.Errorf("%s to a file: %+v", args, got)
 		}
 	}
@@ -86,13 +96,20 @@ func TestPredictMemory(t *testing.T) {
 			feed.Close()
 		}()
 		out := watchHeap{peak: &peak}
-		if code := run(t.Context(), []string{"predict", "model.json", "-"}, in, &out,
-			io.Discard); code != exitOK || out.lines != records+1 {
+		code := run(
+			t.Context(),
+			[]string{"predict", "model.json", "-"},
+			in,
+			&out,
+			io.Discard,
+		)
+		if code != exitOK || out.lines != records+1 {
 			t.Fatalf("code %d, %d lines", code, out.lines)
 		}
 		return peak
 	}
-	few, many := most(100_000), most(2_000_000)
+	few := most(100_000)
+	many := most(2_000_000)
 	t.Logf("at most %d KiB live for 1e5 records, %d KiB for 2e6", few>>10, many>>10)
 	if many > few+8<<20 { // the table alone takes 12 bytes per record, 22 MiB more
 		t.Errorf("%d bytes for 1e5 records, %d for 2e6", few, many)
@@ -118,11 +135,15 @@ func (w *watchHeap) Write(p []byte) (int, error) {
 
 // TestPredictShowsProgress checks that progress is shown on a terminal only, and not between the predictions.
 func TestPredictShowsProgress(t *testing.T) {
-	for _, c := range []struct{ shown, terminal, want bool }{{true, true, true},
-		{false, true, false}, {true, false, false}} {
+	for _, c := range []struct{ shown, terminal, want bool }{
+		{true, true, true},
+		{false, true, false},
+		{true, false, false},
+	} {
 		var stderr bytes.Buffer
 		a := newApp(strings.NewReader(""), io.Discard, &stderr)
-		a.terminal, a.screen = c.terminal, &stderr
+		a.terminal = c.terminal
+		a.screen = &stderr
 		if got := a.progressDisplay(c.shown).Enabled(); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
@@ -136,7 +157,10 @@ func TestOutputFile(t *testing.T) {
 	writeFile(t, "model.json", modelJSON)
 	writeFile(t, "new.csv", newCSV)
 	predict := func(args ...string) result {
-		return dptrain(t, append([]string{"predict", "model.json", "new.csv", "-o"}, args...)...)
+		return dptrain(
+			t,
+			append([]string{"predict", "model.json", "new.csv", "-o"}, args...)...,
+		)
 	}
 	writeFile(t, "there.csv", "old")
 	if err := os.Chmod("there.csv", 0o640); err != nil {
@@ -163,15 +187,17 @@ func TestOutputFile(t *testing.T) {
 		"folder --force":      "folder is a folder; name a file",
 		"no/such/file.csv":    "no/such/file.csv cannot be written: no such file or directory",
 	} {
-		if got := predict(
-			strings.Fields(args)...); got != (result{exitUsage, "", "dptrain: " + want + "\n"}) {
+		got := predict(
+			strings.Fields(args)...)
+		if got != (result{exitUsage, "", "dptrain: " + want + "\n"}) {
 			t.Errorf("-o %s: %+v", args, got)
 		}
 	}
 	if readFile(t, "there.csv") != "old" {
 		t.Error("a file was changed")
 	}
-	if got := predict("there.csv", "--force"); got != (result{}) ||
+	got := predict("there.csv", "--force")
+	if got != (result{}) ||
 		!strings.HasPrefix(readFile(t, "there.csv"), "prediction\n112\n") {
 		t.Errorf("%+v", got)
 	}

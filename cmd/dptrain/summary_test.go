@@ -14,7 +14,9 @@ import (
 // and two classes of different frequency.
 func bankTable(n int, seed uint64) string {
 	r := rand.New(rand.NewPCG(seed, 3))
-	choose := func(list ...string) string { return `"` + list[r.IntN(len(list))] + `"` }
+	choose := func(list ...string) string {
+		return `"` + list[r.IntN(len(list))] + `"`
+	}
 	var b strings.Builder
 	b.WriteString(`"age";"job";"marital";"education";"default";"balance";"housing";"loan";` +
 		`"contact";"day";"month";"duration";"campaign";"pdays";"previous";"poutcome";"y"` + "\n")
@@ -24,20 +26,36 @@ func bankTable(n int, seed uint64) string {
 		if r.Float64() < min(float64(duration)/2500, .8) {
 			y = "yes"
 		}
-		pdays, previous, outcome := -1, 0, `"unknown"`
+		pdays := -1
+		previous := 0
+		outcome := `"unknown"`
 		if r.Float64() < .2 {
-			pdays, previous, outcome = 1+r.IntN(400), 1+r.IntN(5),
-				choose("failure", "success", "other")
+			pdays = 1 + r.IntN(400)
+			previous = 1 + r.IntN(5)
+			outcome = choose("failure", "success", "other")
 		}
-		fmt.Fprintf(&b, "%d;%s;%s;%s;%s;%d;%s;%s;%s;%d;%s;%d;%d;%d;%d;%s;\"%s\"\n", 18+r.IntN(70),
+		fmt.Fprintf(
+			&b,
+			"%d;%s;%s;%s;%s;%d;%s;%s;%s;%d;%s;%d;%d;%d;%d;%s;\"%s\"\n",
+			18+r.IntN(70),
 			choose("admin.", "blue-collar", "technician", "services", "management", "retired",
 				"student", "unemployed", "housemaid", "entrepreneur", "self-employed", "unknown"),
 			choose("married", "single", "divorced"),
-			choose("primary", "secondary", "tertiary", "unknown"), choose("no", "no", "no", "yes"),
-			int(1400+3000*r.NormFloat64()), choose("yes", "no"), choose("no", "no", "yes"),
-			choose("cellular", "telephone", "unknown"), 1+r.IntN(31),
-			choose("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug"), duration,
-			1+r.IntN(6), pdays, previous, outcome, y)
+			choose("primary", "secondary", "tertiary", "unknown"),
+			choose("no", "no", "no", "yes"),
+			int(1400+3000*r.NormFloat64()),
+			choose("yes", "no"),
+			choose("no", "no", "yes"),
+			choose("cellular", "telephone", "unknown"),
+			1+r.IntN(31),
+			choose("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug"),
+			duration,
+			1+r.IntN(6),
+			pdays,
+			previous,
+			outcome,
+			y,
+		)
 	}
 	return b.String()
 }
@@ -46,8 +64,9 @@ func bankTable(n int, seed uint64) string {
 // that its notes about the header take. The lines name the model, the guarantee and the folders; the whole report
 // contains further details.
 func TestSummaryFits(t *testing.T) {
-	houses, loans, leaves := readFile(t, "../../testdata/houses.csv"),
-		readFile(t, "../../testdata/loans.csv"), readFile(t, "../../testdata/leaves.csv")
+	houses := readFile(t, "../../testdata/houses.csv")
+	loans := readFile(t, "../../testdata/loans.csv")
+	leaves := readFile(t, "../../testdata/leaves.csv")
 	chdirTemp(t)
 	writeFile(t, "houses.csv", houses)
 	writeFile(t, "few.csv", strings.Join(strings.SplitAfter(houses, "\n")[:1000], ""))
@@ -61,27 +80,77 @@ func TestSummaryFits(t *testing.T) {
 		title string
 	}{
 		{[]string{"--data", "houses.csv", "--target", "price"}, "price from "},
-		{[]string{"--data", "houses.csv", "--target", "price", "--method", "boosted-additive"},
-			"price from "},
+		{
+			[]string{
+				"--data", "houses.csv",
+				"--target", "price",
+				"--method", "boosted-additive",
+			},
+			"price from ",
+		},
 		{[]string{"--data", "few.csv", "--target", "price"}, "price from "},
-		{[]string{"--data", "loans.csv", "--target", "repaid", "--task", "classification"},
-			"repaid from "},
-		{[]string{"--data", "leaves.csv", "--target", "species", "--task", "classification"},
-			"species from "},
-		{[]string{"--data", "bank.csv", "--separator", ";", "--target", "y", "--task",
-			"classification"}, "y from "},
-		{[]string{"--data", "bank.csv", "--target", "balance"},
-			"balance from "},
-		{[]string{"--data", "export.csv", "--separator", ";", "--decimal", ",", "--encoding",
-			"windows-1252", "--target", "Verweildauer (Tage)", "--unit", "Patienten-ID",
-			"--max-rows", "2", "--date", "Aufnahmedatum=auto"}, "Verweildauer (Tage) from "},
+		{
+			[]string{
+				"--data", "loans.csv",
+				"--target", "repaid",
+				"--task", "classification",
+			},
+			"repaid from ",
+		},
+		{
+			[]string{
+				"--data", "leaves.csv",
+				"--target", "species",
+				"--task", "classification",
+			},
+			"species from ",
+		},
+		{
+			[]string{
+				"--data", "bank.csv",
+				"--separator", ";",
+				"--target", "y",
+				"--task", "classification",
+			},
+			"y from ",
+		},
+		{[]string{"--data", "bank.csv", "--target", "balance"}, "balance from "},
+		{
+			[]string{
+				"--data", "export.csv",
+				"--separator", ";",
+				"--decimal", ",",
+				"--encoding", "windows-1252",
+				"--target", "Verweildauer (Tage)",
+				"--unit", "Patienten-ID",
+				"--max-rows", "2",
+				"--date", "Aufnahmedatum=auto",
+			},
+			"Verweildauer (Tage) from ",
+		},
 		{[]string{"--data", "stays.csv", "--target", "days"}, "days from "},
-		{[]string{"--data", "stays.csv", "--target", "days", "--set", "data.undeclared=numbers"},
-			"days from "},
-		{[]string{"--data", "stays.csv", "--target", "ward", "--task", "classification",
-			"--relation", "substitute"}, "ward from "},
+		{
+			[]string{
+				"--data", "stays.csv",
+				"--target", "days",
+				"--set", "data.undeclared=numbers",
+			},
+			"days from ",
+		},
+		{
+			[]string{
+				"--data", "stays.csv",
+				"--target", "ward",
+				"--task", "classification",
+				"--relation", "substitute",
+			},
+			"ward from ",
+		},
 	} {
-		got := dptrain(t, append([]string{"fit", "--epsilon", "1", "--force"}, tt.args...)...)
+		got := dptrain(
+			t,
+			append([]string{"fit", "--epsilon", "1", "--force"}, tt.args...)...,
+		)
 		if got.code != exitOK {
 			t.Errorf("%v: %+v", tt.args, got)
 			continue

@@ -24,7 +24,8 @@ func writeTextTable(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("color,size,price\n")
 	for i := range 6000 {
-		color, size := i%3, float64(i*7919%1009)/100
+		color := i % 3
+		size := float64(i*7919%1009) / 100
 		fmt.Fprintf(&table, "%s,%.2f,%.2f\n", colors[color], size, 20*float64(color)+size)
 	}
 	writeFile(t, "table.csv", table.String())
@@ -57,10 +58,15 @@ func fitOnPage(t *testing.T, recipe string) {
 	const host, token = "127.0.0.1:8484", "token"
 	keys := 0
 	a := newApp(strings.NewReader(""), t.Output(), t.Output())
-	server, err := ui.New(ui.Options{Folder: ".", Token: token, NewKey: func() string {
-		keys++
-		return fmt.Sprint("key", keys)
-	}, Run: a.inProcess})
+	server, err := ui.New(ui.Options{
+		Folder: ".",
+		Token:  token,
+		NewKey: func() string {
+			keys++
+			return fmt.Sprint("key", keys)
+		},
+		Run: a.inProcess,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,8 +77,11 @@ func fitOnPage(t *testing.T, recipe string) {
 	})
 	handler := server.Handler(host)
 	ask := func(what, body string, out any) {
-		q := httptest.NewRequest(http.MethodPost, "http://"+host+"/api/"+what,
-			strings.NewReader(body))
+		q := httptest.NewRequest(
+			http.MethodPost,
+			"http://"+host+"/api/"+what,
+			strings.NewReader(body),
+		)
 		for key, value := range map[string]string{
 			"Authorization":  "Bearer " + token,
 			"Content-Type":   "application/json",
@@ -121,8 +130,13 @@ func fitInPython(t *testing.T, out string) bool {
 	const script = "import sys, pandas; from dptrain import DPRegressor; t = pandas.read_csv('table.csv'); " +
 		"DPRegressor(3).fit(t.drop(columns='price'), t['price']).save(sys.argv[1])"
 	cmd := exec.CommandContext(t.Context(), python, "-W", "ignore", "-c", script, out)
-	cmd.Env = append(os.Environ(), asProcess+"=1", "DPTRAIN="+self, "PYTHONPATH="+pythonPackage,
-		"GOCOVERDIR="+t.TempDir())
+	cmd.Env = append(
+		os.Environ(),
+		asProcess+"=1",
+		"DPTRAIN="+self,
+		"PYTHONPATH="+pythonPackage,
+		"GOCOVERDIR="+t.TempDir(),
+	)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -154,8 +168,16 @@ func TestTextColumnsHaveOneDefault(t *testing.T) {
 	}
 	const recipe = `{"data":{"path":"table.csv","target":"price"%s},"privacy":{"epsilon":3},"output":{"dir":%q}}`
 	flags := []string{"--data", "table.csv", "--target", "price", "--epsilon", "3"}
-	writeFile(t, "recipe.yaml", "data: {path: table.csv, target: price}\nprivacy: {epsilon: 3}\n")
-	writeFile(t, "piped.yaml", "data: {path: \"-\", target: price}\nprivacy: {epsilon: 3}\n")
+	writeFile(
+		t,
+		"recipe.yaml",
+		"data: {path: table.csv, target: price}\nprivacy: {epsilon: 3}\n",
+	)
+	writeFile(
+		t,
+		"piped.yaml",
+		"data: {path: \"-\", target: price}\nprivacy: {epsilon: 3}\n",
+	)
 
 	fit(append(flags, "--out", "flags")...)
 	fit(append(flags, "--engine", "stream", "--scratch", ".", "--out", "stream")...)
@@ -186,7 +208,8 @@ func TestTextColumnsHaveOneDefault(t *testing.T) {
 	var got []string
 	for range 3 { // an empty bin of the text column passes in at most one run in 1,000
 		fit(append(flags, "--undeclared", "numbers", "--out", "numbers", "--force")...)
-		if got = modelInputs(t, "numbers/release/model.json"); slices.Equal(got, []string{"size"}) {
+		got = modelInputs(t, "numbers/release/model.json")
+		if slices.Equal(got, []string{"size"}) {
 			return
 		}
 	}

@@ -34,7 +34,13 @@ func uiServer(t *testing.T, folder string) string {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(ctx, []string{"ui", folder}, strings.NewReader(""), &bytes.Buffer{}, stderr)
+		ended <- run(
+			ctx,
+			[]string{"ui", folder},
+			strings.NewReader(""),
+			&bytes.Buffer{},
+			stderr,
+		)
 	}()
 	t.Cleanup(func() {
 		stop()
@@ -43,8 +49,8 @@ func uiServer(t *testing.T, folder string) string {
 		}
 	})
 	for range 600 {
-		if at := regexp.MustCompile(`http://\S+`).FindString(stderr.String()); at != "" &&
-			strings.HasSuffix(stderr.String(), "\n\n") {
+		at := regexp.MustCompile(`http://\S+`).FindString(stderr.String())
+		if at != "" && strings.HasSuffix(stderr.String(), "\n\n") {
 			return at
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -84,14 +90,20 @@ func TestPageInChromium(t *testing.T) {
 	copyOf(t, "loans.csv", folder)
 	address := uiServer(t, folder)
 
-	b.Do(chromedp.Navigate(strings.SplitN(address, "#", 2)[0]),
-		chromedp.WaitVisible(chromedp.CSS("#alert")))
-	if text := browser.Eval[string](b, `document.querySelector("#alert").textContent`); !strings.Contains(
+	b.Do(
+		chromedp.Navigate(strings.SplitN(address, "#", 2)[0]),
+		chromedp.WaitVisible(chromedp.CSS("#alert")),
+	)
+	text := browser.Eval[string](b, `document.querySelector("#alert").textContent`)
+	if !strings.Contains(
 		text, "no token") {
 		t.Errorf("without a token: %s", text)
 	}
-	b.Do(chromedp.Navigate("about:blank"), chromedp.Navigate(address),
-		chromedp.WaitVisible(chromedp.CSS("#files button")))
+	b.Do(
+		chromedp.Navigate("about:blank"),
+		chromedp.Navigate(address),
+		chromedp.WaitVisible(chromedp.CSS("#files button")),
+	)
 	if at := browser.Eval[string](b, `location.href`); strings.Contains(at, "#") {
 		t.Errorf("the token stays in the address %s", at)
 	}
@@ -110,8 +122,10 @@ func TestPageInChromium(t *testing.T) {
 	b.Fill(`input[aria-label="to of area"]`, "500")
 	b.WaitFor(`document.querySelector("#declared .message.error").hidden`)
 	b.Fill(`select[aria-label="What is public about ocean"]`, "categories")
-	b.Fill(`input[aria-label="categories, separated by commas of ocean"]`,
-		"inland, near bay, near ocean, island")
+	b.Fill(
+		`input[aria-label="categories, separated by commas of ocean"]`,
+		"inland, near bay, near ocean, island",
+	)
 	b.Fill(`select[aria-label="What is public about garden"]`, "exclude")
 	b.WaitFor(`document.querySelector("#recipe").textContent.includes("exclude: [garden]")`)
 	b.CheckScreens("2-columns")
@@ -150,7 +164,8 @@ func TestPageInChromium(t *testing.T) {
 		`!document.querySelector("#to-report").hidden && document.querySelector("#run-metric").textContent.includes("R²")`)
 	b.CheckScreens("4-train")
 	recipe := readFile(t, filepath.Join(folder, "recipe.yaml"))
-	if shown := browser.Eval[string](b, `document.querySelector("#recipe").textContent`); recipe != shown ||
+	shown := browser.Eval[string](b, `document.querySelector("#recipe").textContent`)
+	if recipe != shown ||
 		!strings.Contains(recipe, "area: {lower: 10, upper: 500}") {
 		t.Errorf("saved\n%s\nshown\n%s", recipe, shown)
 	}
@@ -182,8 +197,10 @@ func checkBudgetErrors(t *testing.T, b *browser.Browser) {
 	}
 	b.Press("Go to “Delta”")
 	b.WaitFor(`document.activeElement.id === "delta" && document.querySelector("#more").open`)
-	about := browser.Eval[string](b,
-		`document.getElementById(document.querySelector("#delta").getAttribute("aria-describedby")).textContent`)
+	about := browser.Eval[string](
+		b,
+		`document.getElementById(document.querySelector("#delta").getAttribute("aria-describedby")).textContent`,
+	)
 	if !strings.Contains(about, "Delta must be at least 0 and below 1") {
 		t.Errorf("the field is described by %q", about)
 	}
@@ -254,7 +271,8 @@ func trainClassifier(t *testing.T, b *browser.Browser, folder string) {
 	b.Fill("#epsilon", "2")
 	b.WaitFor(`document.querySelector("#command-text").textContent.includes("--epsilon 2")`)
 	b.CheckConsole("recipe")
-	if got := readFile(t, filepath.Join(folder, "loans.yaml")); !strings.Contains(got, "dir: loans") {
+	got := readFile(t, filepath.Join(folder, "loans.yaml"))
+	if !strings.Contains(got, "dir: loans") {
 		t.Error(got)
 	}
 }
@@ -263,8 +281,12 @@ func trainClassifier(t *testing.T, b *browser.Browser, folder string) {
 // numbers, and patients with several stays.
 func hospitalExport(n int, seed uint64) string {
 	r := rand.New(rand.NewPCG(seed, 2))
-	comma := func(x float64) string { return strings.Replace(fmt.Sprintf("%.1f", x), ".", ",", 1) }
-	choose := func(list ...string) string { return list[r.IntN(len(list))] }
+	comma := func(x float64) string {
+		return strings.Replace(fmt.Sprintf("%.1f", x), ".", ",", 1)
+	}
+	choose := func(list ...string) string {
+		return list[r.IntN(len(list))]
+	}
 	var b strings.Builder
 	b.WriteString(
 		"Patienten-ID;Aufnahmedatum;Alter;Geschlecht;Gewicht;CRP (mg/l);Blutdruck;Abteilung;Diagnose;Notfall;Kosten (EUR);Bemerkung;Verweildauer (Tage)\r\n")
@@ -277,7 +299,9 @@ func hospitalExport(n int, seed uint64) string {
 		if diagnosis == "I21.0" {
 			days += 3
 		}
-		age1, crp1, days1 := fmt.Sprint(age), comma(crp), comma(days)
+		age1 := fmt.Sprint(age)
+		crp1 := comma(crp)
+		days1 := comma(days)
 		if r.Float64() < .1 {
 			age1 += " Jahre"
 		}
@@ -292,14 +316,25 @@ func hospitalExport(n int, seed uint64) string {
 		}
 		admitted := time.Date(2023, 1, 1+r.IntN(720), 0, 0, 0, 0, time.UTC)
 		cells := []string{
-			fmt.Sprint("P", 100000+r.IntN(n*4/5)), admitted.Format("02.01.2006"), age1,
-			choose("m", "w"), comma(76+15*r.NormFloat64()) + choose("", " kg"), crp1,
+			fmt.Sprint("P", 100000+r.IntN(n*4/5)),
+			admitted.Format("02.01.2006"),
+			age1,
+			choose("m", "w"),
+			comma(76+15*r.NormFloat64()) + choose("", " kg"),
+			crp1,
 			fmt.Sprintf("%.0f/%.0f", pressure, .65*pressure),
-			choose("Kardiologie", "Chirurgie", "chirurgie ", "Innere Medizin", "Gyn\xe4kologie"),
+			choose(
+				"Kardiologie",
+				"Chirurgie",
+				"chirurgie ",
+				"Innere Medizin",
+				"Gyn\xe4kologie",
+			),
 			diagnosis,
 			choose("ja", "nein"),
 			comma(900 + 19000*r.Float64()),
-			choose("keine Auff\xe4lligkeiten", "Entlassung nach Hause", ""), days1,
+			choose("keine Auff\xe4lligkeiten", "Entlassung nach Hause", ""),
+			days1,
 		}
 		b.WriteString(strings.Join(cells, ";") + "\r\n")
 	}
@@ -313,16 +348,20 @@ func TestHospitalWorkflowInChromium(t *testing.T) {
 	b := browser.New(t)
 	folder := t.TempDir()
 	writeFile(t, filepath.Join(folder, "export.csv"), hospitalExport(16000, 1))
-	b.Do(chromedp.Navigate(uiServer(t, folder)),
-		chromedp.WaitVisible(chromedp.CSS("#files button")))
+	b.Do(
+		chromedp.Navigate(uiServer(t, folder)),
+		chromedp.WaitVisible(chromedp.CSS("#files button")),
+	)
 	b.Press("export.csv")
 	b.WaitFor(`document.querySelectorAll("#proposal-list li").length === 5`)
 	b.Press("Use these 5 settings")
 	b.WaitFor(`document.querySelector("#proposals").hidden`)
 	takeGuidePicture(t, b)
 	b.CheckScreens("10-hospital")
-	preview := browser.Eval[[]string](b,
-		`[...document.querySelectorAll("#preview thead th")].map(h => h.innerText.replace(/\s+/g, " ").trim())`)
+	preview := browser.Eval[[]string](
+		b,
+		`[...document.querySelectorAll("#preview thead th")].map(h => h.innerText.replace(/\s+/g, " ").trim())`,
+	)
 	for _, want := range []string{"Patienten-ID person", "Aufnahmedatum date", "Gewicht number",
 		"CRP (mg/l) number", "Blutdruck number", "Kosten (EUR) number", "Abteilung text",
 		"Verweildauer (Tage) number"} {
@@ -330,13 +369,18 @@ func TestHospitalWorkflowInChromium(t *testing.T) {
 			t.Errorf("the preview lacks %q: %q", want, preview)
 		}
 	}
-	if letters := browser.Eval[string](b,
-		`document.querySelector("#preview").textContent`); strings.Contains(letters, "\uFFFD") {
+	letters := browser.Eval[string](
+		b,
+		`document.querySelector("#preview").textContent`,
+	)
+	if strings.Contains(letters, "\uFFFD") {
 		t.Errorf("the preview has letters that were not read: %s", letters)
 	}
 	b.WaitFor(`document.querySelector("#declared").textContent.includes("Of pairs such as 144/94")`)
-	unit := browser.Eval[string](b,
-		`["input[name=unit]:checked", "#unit-column", "#unit-rows"].map(f => document.querySelector(f).value).join(" ")`)
+	unit := browser.Eval[string](
+		b,
+		`["input[name=unit]:checked", "#unit-column", "#unit-rows"].map(f => document.querySelector(f).value).join(" ")`,
+	)
 	if unit != fmt.Sprintf("column Patienten-ID %d", recipe.ProposedMaxRows) {
 		t.Errorf("the proposed unit is %q", unit)
 	}
@@ -365,7 +409,8 @@ func TestHospitalWorkflowInChromium(t *testing.T) {
 	}
 	var private []string
 	for _, file := range []string{"report.json", "report.html", "recipe.yaml", "model.json"} {
-		if released := readFile(t, filepath.Join(folder, "out", "release", file)); regexp.MustCompile(
+		released := readFile(t, filepath.Join(folder, "out", "release", file))
+		if regexp.MustCompile(
 			`P1\d{5}`).MatchString(released) {
 			private = append(private, file)
 		}
@@ -384,11 +429,19 @@ func takeGuidePicture(t *testing.T, b *browser.Browser) {
 	}
 	b.Do(chromedp.Evaluate[chromedp.Void](
 		`document.querySelector("#folder").textContent = "hospital"`))
-	browser.Call(b, emulation.SetDeviceMetricsOverride,
-		emulation.SetDeviceMetricsOverrideParams{Width: 1280, Height: 900, DeviceScaleFactor: 1})
+	browser.Call(
+		b,
+		emulation.SetDeviceMetricsOverride,
+		emulation.SetDeviceMetricsOverrideParams{
+			Width:             1280,
+			Height:            900,
+			DeviceScaleFactor: 1,
+		},
+	)
 	b.Do(chromedp.Sleep(400 * time.Millisecond))
 	shot := browser.Take(b, chromedp.CaptureScreenshot())
-	if err := os.WriteFile(filepath.Join(dir, "ui-columns.png"), shot, 0o600); err != nil {
+	err := os.WriteFile(filepath.Join(dir, "ui-columns.png"), shot, 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -398,7 +451,10 @@ func takeGuidePicture(t *testing.T, b *browser.Browser) {
 func TestFirstScreenInChromium(t *testing.T) {
 	b := browser.New(t)
 	folder := t.TempDir()
-	b.Do(chromedp.Navigate(uiServer(t, folder)), chromedp.WaitVisible(chromedp.CSS("#no-tables")))
+	b.Do(
+		chromedp.Navigate(uiServer(t, folder)),
+		chromedp.WaitVisible(chromedp.CSS("#no-tables")),
+	)
 	b.CheckScreens("0-empty")
 	const table = "a;b\n1;2\n3;4\n"
 	drop := func(event, name string) string {
@@ -441,7 +497,8 @@ func TestFirstScreenInChromium(t *testing.T) {
 	b.WaitFor(`document.querySelectorAll("#files button").length === 2`)
 	b.Press("Try a sample table")
 	b.WaitFor(`document.querySelectorAll("#declared li").length === 10`)
-	if target := browser.Eval[string](b, `document.querySelector("#target").value`); target != "price" {
+	target := browser.Eval[string](b, `document.querySelector("#target").value`)
+	if target != "price" {
 		t.Errorf("the target of the sample is %q", target)
 	}
 	b.CheckConsole("sample")
@@ -461,8 +518,10 @@ func TestDecimalMarkInChromium(t *testing.T) {
 	b := browser.New(t)
 	folder := t.TempDir()
 	writeFile(t, filepath.Join(folder, "export.csv"), hospitalExport(3000, 2))
-	b.Do(chromedp.Navigate(uiServer(t, folder)),
-		chromedp.WaitVisible(chromedp.CSS("#files button")))
+	b.Do(
+		chromedp.Navigate(uiServer(t, folder)),
+		chromedp.WaitVisible(chromedp.CSS("#files button")),
+	)
 	b.Press("export.csv")
 	b.WaitFor(`document.querySelector("#decimal-message")?.textContent.includes("decimal comma")`)
 	visible := `(f => f.offsetParent !== null && !f.closest("details"))(document.querySelector("#decimal"))`
@@ -481,10 +540,12 @@ func TestDecimalMarkInChromium(t *testing.T) {
 	b.Press("Go to “Decimal mark”")
 	b.WaitFor(`document.activeElement.name === "decimal"`)
 	kind := func(column string) string {
-		return browser.Eval[string](b,
+		return browser.Eval[string](
+			b,
 			fmt.Sprintf(
 				`[...document.querySelectorAll("#preview thead th")].find(h => h.textContent.startsWith(%q)).className`,
-				column))
+				column),
+		)
 	}
 	if got := kind("Gewicht"); got != "text" {
 		t.Errorf("with a decimal point Gewicht is %s", got)
@@ -511,8 +572,10 @@ func TestKeyboardInChromium(t *testing.T) {
 	b := browser.New(t)
 	folder := t.TempDir()
 	copyOf(t, "houses.csv", folder)
-	b.Do(chromedp.Navigate(uiServer(t, folder)),
-		chromedp.WaitVisible(chromedp.CSS("#files button")))
+	b.Do(
+		chromedp.Navigate(uiServer(t, folder)),
+		chromedp.WaitVisible(chromedp.CSS("#files button")),
+	)
 	focus := func(want string) {
 		t.Helper()
 		for range 80 {
@@ -549,8 +612,10 @@ func TestStopInChromium(t *testing.T) {
 	folder := t.TempDir()
 	head, rows, _ := strings.Cut(readFile(t, "../../testdata/houses.csv"), "\n")
 	writeFile(t, filepath.Join(folder, "houses.csv"), head+"\n"+strings.Repeat(rows, 200)) // takes about ten seconds
-	b.Do(chromedp.Navigate(uiServer(t, folder)),
-		chromedp.WaitVisible(chromedp.CSS("#files button")))
+	b.Do(
+		chromedp.Navigate(uiServer(t, folder)),
+		chromedp.WaitVisible(chromedp.CSS("#files button")),
+	)
 	b.Press("houses.csv")
 	b.WaitFor(`document.querySelectorAll("#declared li").length === 10`)
 	b.Fill("#target", "price")
@@ -563,13 +628,18 @@ func TestStopInChromium(t *testing.T) {
 		b.WaitFor(`document.querySelectorAll("#stages li[aria-current]").length === 1`)
 		b.Press("Stop")
 		b.WaitFor(`document.querySelector("#run-status").textContent.startsWith("Stopped.")`)
-		if text := browser.Eval[string](b,
-			`document.querySelector("#run-text").textContent`); !strings.Contains(text,
-			"interrupted") {
+		text := browser.Eval[string](
+			b,
+			`document.querySelector("#run-text").textContent`,
+		)
+		if !strings.Contains(text, "interrupted") {
 			t.Errorf("the output of a run that was stopped is %q", text)
 		}
-		if stop := browser.Eval[bool](b,
-			`!document.querySelector("#run-stop").hidden || document.querySelector("#run").disabled || !document.querySelector("#to-report").hidden`); stop {
+		stop := browser.Eval[bool](
+			b,
+			`!document.querySelector("#run-stop").hidden || document.querySelector("#run").disabled || !document.querySelector("#to-report").hidden`,
+		)
+		if stop {
 			t.Error("the page is not ready for another run")
 		}
 		var left []string
@@ -593,10 +663,14 @@ func TestSiteInChromium(t *testing.T) {
 	b := browser.New(t)
 	server := httptest.NewServer(http.FileServer(http.Dir("../../site")))
 	t.Cleanup(server.Close)
-	b.Do(chromedp.Navigate(server.URL+"/index.html"), chromedp.WaitVisible(chromedp.CSS("main")))
+	b.Do(
+		chromedp.Navigate(server.URL+"/index.html"),
+		chromedp.WaitVisible(chromedp.CSS("main")),
+	)
 	b.CheckScreens("site-1-index")
 	for _, q := range []struct{ words, page string }{
-		{"held-out R²", "proofs/evaluation.html"}, {"abstained", "reference/exit-codes.html"},
+		{"held-out R²", "proofs/evaluation.html"},
+		{"abstained", "reference/exit-codes.html"},
 		{"onnxruntime", "guide/export.html"},
 	} {
 		b.Do(chromedp.Click(chromedp.CSS(".md-search__input")))
@@ -608,15 +682,23 @@ func TestSiteInChromium(t *testing.T) {
 				q.page))
 	}
 	b.CheckScreens("site-2-search")
-	first := browser.Eval[string](b,
-		`[...document.querySelectorAll(".md-search-result__link")].find(a => a.offsetParent).href`)
+	first := browser.Eval[string](
+		b,
+		`[...document.querySelectorAll(".md-search-result__link")].find(a => a.offsetParent).href`,
+	)
 	b.Do(chromedp.Navigate(first))
 	b.Do(chromedp.WaitVisible(chromedp.CSS("article h1")))
 	b.CheckScreens("site-3-found")
-	b.Do(chromedp.Click(chromedp.CSS(`label[title="Dark"]`)), chromedp.Sleep(400*time.Millisecond))
+	b.Do(
+		chromedp.Click(chromedp.CSS(`label[title="Dark"]`)),
+		chromedp.Sleep(400*time.Millisecond),
+	)
 	b.CheckScreens("site-4-dark")
-	if other := browser.Eval[[]string](b,
-		`performance.getEntriesByType("resource").map(e => e.name).filter(n => !n.startsWith(location.origin) && !n.startsWith("blob:") && !n.startsWith("data:"))`); len(
+	other := browser.Eval[[]string](
+		b,
+		`performance.getEntriesByType("resource").map(e => e.name).filter(n => !n.startsWith(location.origin) && !n.startsWith("blob:") && !n.startsWith("data:"))`,
+	)
+	if len(
 		other) > 0 {
 		t.Errorf("fetched from elsewhere: %q", other)
 	}
@@ -630,8 +712,14 @@ func TestReportsInChromium(t *testing.T) {
 	export := filepath.Join(folder, "export.csv")
 	writeFile(t, export, hospitalExport(8000, 3))
 	const testdata = "../../testdata/"
-	reading := []string{"--separator", ";", "--decimal", ",", "--encoding", "windows-1252",
-		"--unit", "Patienten-ID", "--max-rows", "2", "--date", "Aufnahmedatum=auto"}
+	reading := []string{
+		"--separator", ";",
+		"--decimal", ",",
+		"--encoding", "windows-1252",
+		"--unit", "Patienten-ID",
+		"--max-rows", "2",
+		"--date", "Aufnahmedatum=auto",
+	}
 	for name, args := range map[string][]string{
 		"report-linear":         {"fit", "../../examples/adassp.yaml"},
 		"report-additive":       {"fit", "../../examples/boosted-additive.yaml"},
@@ -639,20 +727,42 @@ func TestReportsInChromium(t *testing.T) {
 		"report-tukey":          {"fit", "../../examples/tukey-fallback.yaml"},
 		"report-search":         {"fit", "../../examples/search.yaml"},
 		"report-classification": {"fit", "../../examples/classes.yaml"},
-		"report-many-classes": {"fit", "--data", testdata + "leaves.csv", "--target", "species",
-			"--task", "classification", "--epsilon", "2"},
-		"report-groups": {"fit", "--data", testdata + "houses.csv", "--target", "price",
-			"--epsilon", "1", "--by", "ocean"},
-		"report-hospital": append([]string{"fit", "--data", export, "--target",
-			"Verweildauer (Tage)", "--epsilon", "1", "--fold", "case"}, reading...),
-		"report-describe": {"describe", testdata + "houses.csv", "--epsilon", "1", "--by", "ocean"},
+		"report-many-classes": {
+			"fit",
+			"--data", testdata + "leaves.csv",
+			"--target", "species",
+			"--task", "classification",
+			"--epsilon", "2",
+		},
+		"report-groups": {
+			"fit",
+			"--data", testdata + "houses.csv",
+			"--target", "price",
+			"--epsilon", "1",
+			"--by", "ocean",
+		},
+		"report-hospital": append(
+			[]string{
+				"fit",
+				"--data", export,
+				"--target", "Verweildauer (Tage)",
+				"--epsilon", "1",
+				"--fold", "case",
+			},
+			reading...,
+		),
+		"report-describe": {
+			"describe", testdata + "houses.csv",
+			"--epsilon", "1",
+			"--by", "ocean",
+		},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
 		if args[0] == "fit" {
 			args = append(args, "--quiet")
 		}
-		if got := dptrain(t, append(args, "--out", out)...); got.code != 0 &&
-			got.code != exitAbstained {
+		got := dptrain(t, append(args, "--out", out)...)
+		if got.code != 0 && got.code != exitAbstained {
 			t.Fatalf("%s: %+v", name, got)
 		}
 		path := filepath.Join(out, "release", "report.html")
@@ -670,7 +780,8 @@ func TestReportsInChromium(t *testing.T) {
 				t.Errorf("%s, %s: labels of pictures are small: %q", name, screen, small)
 			}
 			b.Do(chromedp.Evaluate[chromedp.Void](closeAll))
-			if wide := browser.Eval[[]string](b, wideTables); len(wide) > 0 && screen == "desktop" {
+			wide := browser.Eval[[]string](b, wideTables)
+			if len(wide) > 0 && screen == "desktop" {
 				t.Errorf("%s: the tables of %q scroll sideways", name, wide)
 			}
 		})
@@ -706,8 +817,12 @@ func TestPageRefuses(t *testing.T) {
 	address, token, _ := strings.Cut(uiServer(t, folder), "#")
 	address = strings.TrimSuffix(address, "/")
 	ask := func(change func(*http.Request)) int {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address+"/api/columns",
-			strings.NewReader(`{"path":"houses.csv"}`))
+		r, err := http.NewRequestWithContext(
+			t.Context(),
+			http.MethodPost,
+			address+"/api/columns",
+			strings.NewReader(`{"path":"houses.csv"}`),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -720,7 +835,8 @@ func TestPageRefuses(t *testing.T) {
 		}
 		defer answer.Body.Close()
 		var out struct{ Out, Error string }
-		if err := json.NewDecoder(answer.Body).Decode(&out); err != nil ||
+		err = json.NewDecoder(answer.Body).Decode(&out)
+		if err != nil ||
 			(answer.StatusCode == http.StatusOK) != strings.Contains(out.Out, `"area"`) {
 			t.Errorf("%v %+v", err, out)
 		}

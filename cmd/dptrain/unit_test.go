@@ -45,19 +45,26 @@ func TestUnit(t *testing.T) {
 			!strings.Contains(report, `"considered": ["a","b"]`) {
 		t.Errorf("%s", report)
 	}
-	for _, text := range []string{got.stdout, got.stderr, report, readFile(t, "out/release/model.json"),
-		readFile(t, "out/release/recipe.yaml"), readFile(t, "out/curator/run.json")} {
+	for _, text := range []string{
+		got.stdout,
+		got.stderr,
+		report,
+		readFile(t, "out/release/model.json"),
+		readFile(t, "out/release/recipe.yaml"),
+		readFile(t, "out/curator/run.json"),
+	} {
 		if strings.Contains(text, "secret-") {
 			t.Error("a person is named")
 		}
 	}
-	if shown := dptrain(t, "report", "out/release/report.json"); shown.code != exitOK ||
-		!strings.Contains(shown.stdout, "person") {
+	shown := dptrain(t, "report", "out/release/report.json")
+	if shown.code != exitOK || !strings.Contains(shown.stdout, "person") {
 		t.Errorf("%+v", shown)
 	}
 	for _, want := range []string{`"privacy_unit": "User"`, `one value of the column \"person\"`,
 		"at most 2 records of each were used", "Neighbouring tables differ by the presence of one user"} {
-		if shown := dptrain(t, "report", "out", "--registry"); shown.code != exitOK ||
+		shown := dptrain(t, "report", "out", "--registry")
+		if shown.code != exitOK ||
 			!strings.Contains(shown.stdout, want) ||
 			strings.Contains(shown.stdout, "differ by the presence of one record") {
 			t.Errorf("the registry's fields lack %q: %+v", want, shown)
@@ -82,17 +89,19 @@ func TestUnitMistakes(t *testing.T) {
 			"recipe.yaml:6:36: privacy.unit.max_rows must be from 1 to 1000"},
 	} {
 		writeFile(t, "recipe.yaml", strings.Replace(unitRecipe, c.old, c.new, 1))
-		if got := dptrain(t, "plan", "recipe.yaml"); got.code != c.code ||
-			!strings.Contains(got.stderr, c.text) {
+		got := dptrain(t, "plan", "recipe.yaml")
+		if got.code != c.code || !strings.Contains(got.stderr, c.text) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
 	writeFile(t, "recipe.yaml", unitRecipe)
-	if got := dptrain(t, "bench", "--public", "recipe.yaml"); got.code != exitRecipe ||
+	got := dptrain(t, "bench", "--public", "recipe.yaml")
+	if got.code != exitRecipe ||
 		!strings.Contains(got.stderr, "privacy.unit cannot be used in an experiment") {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "plan", "recipe.yaml", "--explain", "--rows", "100"); got.code != exitOK {
+	got = dptrain(t, "plan", "recipe.yaml", "--explain", "--rows", "100")
+	if got.code != exitOK {
 		t.Errorf("%+v", got)
 	}
 }
@@ -103,36 +112,66 @@ func TestUnitLedger(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "visits.csv", visitsCSV(20))
 	writeFile(t, "recipe.yaml", unitRecipe)
-	people := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "people", "--epsilon", "5",
-		"--unit", "person")
+	people := dptrain(t, "ledger", "init", "my.ledger",
+		"--dataset", "people",
+		"--epsilon", "5",
+		"--unit", "person",
+	)
 	if people.code != exitOK || !strings.Contains(people.stdout, "unit person") {
 		t.Fatalf("%+v", people)
 	}
-	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "rows", "--epsilon",
-		"5"); got.code != exitOK {
+	got := dptrain(t, "ledger", "init", "my.ledger",
+		"--dataset", "rows",
+		"--epsilon", "5",
+	)
+	if got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
-	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "x", "--epsilon", "5",
-		"--unit", "person", "--relation", "substitute"); got.code != exitUsage {
+	got = dptrain(t, "ledger", "init", "my.ledger",
+		"--dataset", "x",
+		"--epsilon", "5",
+		"--unit", "person",
+		"--relation", "substitute",
+	)
+	if got.code != exitUsage {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "fit", "recipe.yaml", "--ledger", "my.ledger", "--dataset",
-		"people"); got.code != exitOK {
+	got = dptrain(t, "fit", "recipe.yaml",
+		"--ledger", "my.ledger",
+		"--dataset", "people",
+	)
+	if got.code != exitOK {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "fit", "recipe.yaml", "--ledger", "my.ledger", "--dataset", "rows",
-		"--out", "second"); got.code != exitLedger ||
+	got = dptrain(t, "fit", "recipe.yaml",
+		"--ledger", "my.ledger",
+		"--dataset", "rows",
+		"--out", "second",
+	)
+	if got.code != exitLedger ||
 		!strings.Contains(got.stderr, "different privacy units") {
 		t.Errorf("%+v", got)
 	}
-	flags := []string{"fit", "--data", "visits.csv", "--target", "y", "--epsilon", "1", "--exclude",
-		"person", "--out", "third", "--ledger", "my.ledger", "--dataset", "people"}
-	if got := dptrain(t, flags...); got.code != exitLedger ||
+	flags := []string{
+		"fit",
+		"--data", "visits.csv",
+		"--target", "y",
+		"--epsilon", "1",
+		"--exclude", "person",
+		"--out", "third",
+		"--ledger", "my.ledger",
+		"--dataset", "people",
+	}
+	got = dptrain(t, flags...)
+	if got.code != exitLedger ||
 		!strings.Contains(got.stderr, "single records") {
 		t.Errorf("%+v", got)
 	}
-	for _, args := range [][]string{{"ledger", "show", "my.ledger", "--json"},
-		{"ledger", "show", "my.ledger"}, {"ledger", "verify", "my.ledger"}} {
+	for _, args := range [][]string{
+		{"ledger", "show", "my.ledger", "--json"},
+		{"ledger", "show", "my.ledger"},
+		{"ledger", "verify", "my.ledger"},
+	} {
 		if got := dptrain(t, args...); got.code != exitOK {
 			t.Errorf("%v: %+v", args, got)
 		}

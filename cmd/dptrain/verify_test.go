@@ -22,8 +22,15 @@ func TestVerifyCommand(t *testing.T) {
 		return got
 	}
 	must(0, "ledger", "init", "dptrain.ledger", "--dataset", "lines", "--epsilon", "9")
-	must(0, "fit", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--undeclared",
-		"numbers", "--dataset", "lines", "--out", "out", "-q")
+	must(0, "fit",
+		"--data", "line.csv",
+		"--target", "y",
+		"--epsilon", "1",
+		"--undeclared", "numbers",
+		"--dataset", "lines",
+		"--out", "out",
+		"-q",
+	)
 	whole := must(0, "verify", "out/release")
 	for _, line := range strings.Split(whole.stdout, "\n") {
 		if len([]rune(line)) > 80 {
@@ -31,8 +38,11 @@ func TestVerifyCommand(t *testing.T) {
 		}
 	}
 	golden.compare(t, "verify", whole.stdout)
-	for _, args := range [][]string{{"verify", "out"}, {"verify", "out/release/report.json"},
-		{"verify", "out/release", "--ledger", "dptrain.ledger"}} {
+	for _, args := range [][]string{
+		{"verify", "out"},
+		{"verify", "out/release/report.json"},
+		{"verify", "out/release", "--ledger", "dptrain.ledger"},
+	} {
 		if got := must(0, args...); got.stdout != whole.stdout {
 			t.Errorf("%q: %+v", args, got)
 		}
@@ -47,8 +57,11 @@ func TestVerifyCommand(t *testing.T) {
 	must(0, "verify", "out", "--ledger", "elsewhere")
 
 	text := readFile(t, "out/release/report.json")
-	writeFile(t, "out/release/report.json",
-		strings.Replace(text, `"epsilon": 1,`, `"epsilon": 0.5,`, 1))
+	writeFile(
+		t,
+		"out/release/report.json",
+		strings.Replace(text, `"epsilon": 1,`, `"epsilon": 0.5,`, 1),
+	)
 	got := must(8, "verify", "out", "--ledger", "elsewhere")
 	if !strings.Contains(got.stderr, "is inconsistent: 6 of 12 checks failed") {
 		t.Errorf("%+v", got)
@@ -68,12 +81,19 @@ func TestVerifyCommand(t *testing.T) {
 func TestVerifyExamples(t *testing.T) {
 	for _, name := range []string{"unit", "search", "tukey-fallback"} {
 		out := filepath.Join(t.TempDir(), "out")
-		if got := dptrain(t, "fit", "../../examples/"+name+".yaml", "--out", out,
-			"-q"); got.code != 0 && got.code != exitAbstained {
+		got := dptrain(
+			t,
+			"fit",
+			"../../examples/"+name+".yaml",
+			"--out",
+			out,
+			"-q",
+		)
+		if got.code != 0 && got.code != exitAbstained {
 			t.Fatalf("%+v", got)
 		}
-		if got := dptrain(t, "verify", out); got.code != 0 ||
-			strings.Count(got.stdout, "\nok ") != 10 {
+		got = dptrain(t, "verify", out)
+		if got.code != 0 || strings.Count(got.stdout, "\nok ") != 10 {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

@@ -19,22 +19,33 @@ func TestVerifyThreshold(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("id,a,word,other,y\n")
 	for i := range 4000 {
-		fmt.Fprintf(&b, "p%d,%d,%s,%s,%d\n", i/2, i%17, []string{"red", "green"}[i%2],
-			[]string{"u", "v", "w"}[i%3], 3*(i%17)+i%5)
+		fmt.Fprintf(
+			&b,
+			"p%d,%d,%s,%s,%d\n",
+			i/2,
+			i%17,
+			[]string{"red", "green"}[i%2],
+			[]string{"u", "v", "w"}[i%3],
+			3*(i%17)+i%5,
+		)
 	}
 	writeFile(t, "table.csv", b.String())
 	for name, privacy := range map[string]string{
-		"records": "{epsilon: 3}", "unit": "{epsilon: 3, unit: {column: id, max_rows: 2}}",
+		"records":      "{epsilon: 3}",
+		"unit":         "{epsilon: 3, unit: {column: id, max_rows: 2}}",
 		"substitution": "{epsilon: 3, relation: substitute}",
 	} {
 		exclude := "exclude: [id], "
 		if name == "unit" {
 			exclude = ""
 		}
-		writeFile(t, "r.yaml",
+		writeFile(
+			t,
+			"r.yaml",
 			"data: {path: table.csv, target: y, "+exclude+
 				"columns: {word: {categories: private}, other: {categories: private}}}\nprivacy: "+
-				privacy+"\nmodel: {method: joint-gram}\n")
+				privacy+"\nmodel: {method: joint-gram}\n",
+		)
 		out := name
 		if r := dptrain(t, "fit", "r.yaml", "--out", out, "--quiet"); r.code != 0 {
 			t.Fatalf("%+v", r)
@@ -44,23 +55,33 @@ func TestVerifyThreshold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k := slices.IndexFunc(honest.Events, func(e report.Event) bool { return e.Threshold > 0 })
+		k := slices.IndexFunc(honest.Events, func(e report.Event) bool {
+			return e.Threshold > 0
+		})
 		if k < 0 || honest.Events[k].Columns != 2 || honest.Events[k].Delta != 1e-11 {
 			t.Fatalf("%s: no step with a threshold: %+v", name, honest.Events)
 		}
-		if r := dptrain(t, "verify", out); r.code != 0 ||
-			!strings.Contains(r.stdout, "ok       threshold:") {
+		r := dptrain(t, "verify", out)
+		if r.code != 0 || !strings.Contains(r.stdout, "ok       threshold:") {
 			t.Errorf("%s: %+v", name, r)
 		}
 		for what, forge := range map[string]func(e *report.Event){
 			"its delta requires at least": func(e *report.Event) {
 				e.Threshold *= .9
 			},
-			"its noise scale differs from that of the counts": func(e *report.Event) { e.Scale /= 2 },
-			"it covers 1 columns, but the counts":             func(e *report.Event) { e.Columns = 1 },
-			"has no threshold for publishing":                 func(e *report.Event) { e.Threshold = 0 },
+			"its noise scale differs from that of the counts": func(e *report.Event) {
+				e.Scale /= 2
+			},
+			"it covers 1 columns, but the counts": func(e *report.Event) {
+				e.Columns = 1
+			},
+			"has no threshold for publishing": func(e *report.Event) {
+				e.Threshold = 0
+			},
 			"but pays for no new text category": func(e *report.Event) {
-				e.Released, e.Scale, e.Sensitivity = 0, 0, 0
+				e.Released = 0
+				e.Scale = 0
+				e.Sensitivity = 0
 			},
 		} {
 			forged := *honest
@@ -71,7 +92,8 @@ func TestVerifyThreshold(t *testing.T) {
 				t.Fatal(err)
 			}
 			writeFile(t, path, b.String())
-			if r := dptrain(t, "verify", out); r.code != exitBroken ||
+			r := dptrain(t, "verify", out)
+			if r.code != exitBroken ||
 				!strings.Contains(strings.Join(strings.Fields(r.stdout), " "), what) {
 				t.Errorf("%s: no %q: %+v", name, what, r)
 			}
@@ -83,8 +105,8 @@ func TestVerifyThreshold(t *testing.T) {
 			t.Fatal(err)
 		}
 		writeFile(t, path, b.String())
-		if r := dptrain(t, "verify", out); r.code != 0 ||
-			!strings.Contains(r.stdout, "skipped  threshold:") {
+		r = dptrain(t, "verify", out)
+		if r.code != 0 || !strings.Contains(r.stdout, "skipped  threshold:") {
 			t.Errorf("%s, of version 3: %+v", name, r)
 		}
 	}

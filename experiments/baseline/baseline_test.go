@@ -15,7 +15,8 @@ import (
 func TestPlanErrors(t *testing.T) {
 	good := sampleColumns()
 	open := sampleColumns()
-	open[1].Private, open[2].Private = false, false
+	open[1].Private = false
+	open[2].Private = false
 	secret := sampleColumns()
 	secret[3].Private = true
 	three := sampleColumns()
@@ -45,21 +46,24 @@ func TestPlanErrors(t *testing.T) {
 func TestOtherRelationsAreRefused(t *testing.T) {
 	tab := sampleTable(t, 20)
 	for _, r := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		pate, people := PATE{Columns: sampleColumns(), Buckets: 3, Queries: 3},
-			People{Columns: sampleColumns()}
+		pate := PATE{
+			Columns: sampleColumns(),
+			Buckets: 3,
+			Queries: 3,
+		}
+		people := People{Columns: sampleColumns()}
 		s, err := mechanism.NewSession(pricePlan(t, pate, 1, r))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := pate.Run(context.Background(), s, tab.All(), tab.All()); !errors.Is(err,
-			mechanism.ErrRelation) {
+		if _, err := pate.Run(context.Background(), s, tab.All(), tab.All()); !errors.Is(err, mechanism.ErrRelation) {
 			t.Errorf("pate, %v: %v", r, err)
 		}
 		if s, err = mechanism.NewSession(pricePlan(t, people, 1, r)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := people.Run(context.Background(), s, tab.All(), sampleRanges()); !errors.Is(err,
-			mechanism.ErrRelation) {
+		_, err = people.Run(context.Background(), s, tab.All(), sampleRanges())
+		if !errors.Is(err, mechanism.ErrRelation) {
 			t.Errorf("people, %v: %v", r, err)
 		}
 	}
@@ -68,8 +72,10 @@ func TestOtherRelationsAreRefused(t *testing.T) {
 // TestBaselinesLearnHiddenColumn checks that with a large budget both methods learn from the hidden column, and that
 // with a tiny budget they learn at most from the public one.
 func TestBaselinesLearnHiddenColumn(t *testing.T) {
-	train, test := sampleTable(t, 4000), sampleTable(t, 1001)
-	ctx, labels := context.Background(), Labels(test.All())
+	train := sampleTable(t, 4000)
+	test := sampleTable(t, 1001)
+	ctx := context.Background()
+	labels := Labels(test.All())
 	open, err := FitOpen(ctx, nonprivate.NonprivateLogistic, train.All(), []int{0})
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +87,11 @@ func TestBaselinesLearnHiddenColumn(t *testing.T) {
 	if got := correctShare(few, labels); got < .57 || got > .67 { // Phi(.3) is .618
 		t.Errorf("the public column alone: %v", got)
 	}
-	pate := PATE{Columns: sampleColumns(), Buckets: 60, Queries: 400}
+	pate := PATE{
+		Columns: sampleColumns(),
+		Buckets: 60,
+		Queries: 400,
+	}
 	answers, err := pate.Run(ctx, newSession(t, pate, 50), train.All(), test.All())
 	if err != nil {
 		t.Fatal(err)
@@ -105,12 +115,17 @@ func TestBaselinesLearnHiddenColumn(t *testing.T) {
 
 // TestBaselinesAcceptAnyTable checks that unusual tables cause no error and no panic.
 func TestBaselinesAcceptAnyTable(t *testing.T) {
-	none := []dataset.ColumnData{{Floats: []float64{}}, {Floats: []float64{}}, {Codes: []int32{}},
-		{Codes: []int32{}}}
+	none := []dataset.ColumnData{
+		{Floats: []float64{}},
+		{Floats: []float64{}},
+		{Codes: []int32{}},
+		{Codes: []int32{}},
+	}
 	odd := cloneColumns(sampleTable(t, 12))
 	for i := range odd[1].Floats {
-		odd[0].Floats[i], odd[1].Floats[i], odd[2].Codes[i] = math.NaN(),
-			[]float64{math.NaN(), math.Inf(1), -1e300}[i%3], 7
+		odd[0].Floats[i] = math.NaN()
+		odd[1].Floats[i] = []float64{math.NaN(), math.Inf(1), -1e300}[i%3]
+		odd[2].Codes[i] = 7
 	}
 	unlabelled := cloneColumns(sampleTable(t, 12))
 	for i := range unlabelled[3].Codes {
@@ -124,14 +139,24 @@ func TestBaselinesAcceptAnyTable(t *testing.T) {
 		"no class":  unlabelled,
 		"one class": one,
 	} {
-		tab, queries := newTable(t, d), sampleTable(t, 5)
-		pate := PATE{Columns: sampleColumns(), Buckets: 4, Queries: 9}
+		tab := newTable(t, d)
+		queries := sampleTable(t, 5)
+		pate := PATE{
+			Columns: sampleColumns(),
+			Buckets: 4,
+			Queries: 9,
+		}
 		if got, err := pate.Run(context.Background(), newSession(t, pate, 1), tab.All(),
 			queries.All()); err != nil || len(got) != 5 {
 			t.Errorf("%s: pate: %v, %v", name, got, err)
 		}
 		people := People{Columns: sampleColumns(), Rounds: 3}
-		m, err := people.Run(context.Background(), newSession(t, people, 1), tab.All(), sampleRanges())
+		m, err := people.Run(
+			context.Background(),
+			newSession(t, people, 1),
+			tab.All(),
+			sampleRanges(),
+		)
 		if err != nil {
 			t.Errorf("%s: people: %v", name, err)
 			continue
@@ -146,14 +171,18 @@ func TestBaselinesCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	tab := sampleTable(t, 50)
-	pate, people := PATE{Columns: sampleColumns(), Buckets: 4, Queries: 9},
-		People{Columns: sampleColumns()}
-	if _, err := pate.Run(ctx, newSession(t, pate, 1), tab.All(), tab.All()); !errors.Is(err,
-		context.Canceled) {
+	pate := PATE{
+		Columns: sampleColumns(),
+		Buckets: 4,
+		Queries: 9,
+	}
+	people := People{Columns: sampleColumns()}
+	_, err := pate.Run(ctx, newSession(t, pate, 1), tab.All(), tab.All())
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("pate: %v", err)
 	}
-	if _, err := people.Run(ctx, newSession(t, people, 1), tab.All(), sampleRanges()); !errors.Is(err,
-		context.Canceled) {
+	_, err = people.Run(ctx, newSession(t, people, 1), tab.All(), sampleRanges())
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("people: %v", err)
 	}
 }
@@ -178,7 +207,8 @@ func TestEvidence(t *testing.T) {
 	if got := evidence(3, .01, [2]float64{.3, .3}); got != 0 {
 		t.Errorf("teachers that say nothing: %v", got)
 	}
-	if got := evidence(900, 1e-3, [2]float64{.01, .99}); math.Abs(got-math.Log(99)) > 1e-9 {
+	got := evidence(900, 1e-3, [2]float64{.01, .99})
+	if math.Abs(got-math.Log(99)) > 1e-9 {
 		t.Errorf("far out: %v", got)
 	}
 }

@@ -22,7 +22,8 @@ func lineTable(n int) *dataset.Table {
 	d := make([]dataset.ColumnData, 3)
 	for i := range n {
 		x := float64(2*i+1)/float64(n) - 1
-		d[0].Floats, d[1].Floats = append(d[0].Floats, .5), append(d[1].Floats, x)
+		d[0].Floats = append(d[0].Floats, .5)
+		d[1].Floats = append(d[1].Floats, x)
 		code := int32(0)
 		if x > 0 {
 			code = 1
@@ -37,8 +38,14 @@ func lineTable(n int) *dataset.Table {
 }
 
 func sessionFor(node budget.Node) *mechanism.Session {
-	p, err := budget.Calibrate(budget.Sequence("run", node),
-		budget.Target{Epsilon: 20, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns})
+	p, err := budget.Calibrate(
+		budget.Sequence("run", node),
+		budget.Target{
+			Epsilon:  20,
+			Delta:    1e-6,
+			Relation: budget.SubstitutePrivateColumns,
+		},
+	)
 	if err != nil {
 		panic(err)
 	}
@@ -51,26 +58,40 @@ func sessionFor(node budget.Node) *mechanism.Session {
 
 // Teachers answer ten queries, which spends the budget.
 func ExamplePATE_Run() {
-	train, queries := lineTable(2000), lineTable(10)
-	p := baseline.PATE{Columns: train.Schema().Columns, Buckets: 50, Queries: 10}
+	train := lineTable(2000)
+	queries := lineTable(10)
+	p := baseline.PATE{
+		Columns: train.Schema().Columns,
+		Buckets: 50,
+		Queries: 10,
+	}
 	node, err := p.Plan()
 	if err != nil {
 		panic(err)
 	}
-	answers, err := p.Run(context.Background(), sessionFor(node), train.All(), queries.All())
+	answers, err := p.Run(
+		context.Background(),
+		sessionFor(node),
+		train.All(),
+		queries.All(),
+	)
 	fmt.Println(answers, err)
 	// Output: [0 0 0 0 0 1 1 1 1 1] <nil>
 }
 
 func ExamplePeople_Run() {
-	train, test := lineTable(2000), lineTable(10)
+	train := lineTable(2000)
+	test := lineTable(10)
 	p := baseline.People{Columns: train.Schema().Columns, Rounds: 5}
 	node, err := p.Plan()
 	if err != nil {
 		panic(err)
 	}
-	ranges := []scaling.Range{{Lower: 0, Upper: 1, Declared: true},
-		{Lower: -1, Upper: 1, Declared: true}, {}}
+	ranges := []scaling.Range{
+		{Lower: 0, Upper: 1, Declared: true},
+		{Lower: -1, Upper: 1, Declared: true},
+		{},
+	}
 	m, err := p.Run(context.Background(), sessionFor(node), train.All(), ranges)
 	if err != nil {
 		panic(err)
@@ -81,7 +102,12 @@ func ExamplePeople_Run() {
 
 func ExampleFitOpen() {
 	t := lineTable(100)
-	m, err := baseline.FitOpen(context.Background(), nonprivate.NonprivateSVM, t.All(), []int{1})
+	m, err := baseline.FitOpen(
+		context.Background(),
+		nonprivate.NonprivateSVM,
+		t.All(),
+		[]int{1},
+	)
 	if err != nil {
 		panic(err)
 	}

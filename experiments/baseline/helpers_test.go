@@ -29,7 +29,11 @@ func sampleColumns() []dataset.Column {
 }
 
 func sampleRanges() []scaling.Range {
-	declared := scaling.Range{Lower: -3, Upper: 3, Declared: true}
+	declared := scaling.Range{
+		Lower:    -3,
+		Upper:    3,
+		Declared: true,
+	}
 	return []scaling.Range{declared, declared, {}, {}}
 }
 
@@ -61,8 +65,10 @@ func newTable(t testing.TB, d []dataset.ColumnData) *dataset.Table {
 // cloneColumns copies the columns of a table.
 func cloneColumns(t *dataset.Table) []dataset.ColumnData {
 	return []dataset.ColumnData{
-		{Floats: slices.Clone(t.Float(0))}, {Floats: slices.Clone(t.Float(1))},
-		{Codes: slices.Clone(t.Codes(2))}, {Codes: slices.Clone(t.Codes(3))},
+		{Floats: slices.Clone(t.Float(0))},
+		{Floats: slices.Clone(t.Float(1))},
+		{Codes: slices.Clone(t.Codes(2))},
+		{Codes: slices.Clone(t.Codes(3))},
 	}
 }
 
@@ -70,14 +76,21 @@ type planner interface {
 	Plan() (budget.Node, error)
 }
 
-func pricePlan(t testing.TB, x planner, epsilon float64, r budget.Relation) *budget.Priced {
+func pricePlan(
+	t testing.TB,
+	x planner,
+	epsilon float64,
+	r budget.Relation,
+) *budget.Priced {
 	t.Helper()
 	node, err := x.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := budget.Calibrate(budget.Sequence("run", node),
-		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: r})
+	p, err := budget.Calibrate(
+		budget.Sequence("run", node),
+		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: r},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +99,12 @@ func pricePlan(t testing.TB, x planner, epsilon float64, r budget.Relation) *bud
 
 func newSession(t testing.TB, x planner, epsilon float64) *mechanism.Session {
 	t.Helper()
-	s, err := mechanism.NewSession(pricePlan(t, x, epsilon, budget.SubstitutePrivateColumns))
+	s, err := mechanism.NewSession(pricePlan(
+		t,
+		x,
+		epsilon,
+		budget.SubstitutePrivateColumns,
+	))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,13 +15,18 @@ import (
 )
 
 // eachNeighbour calls each with tables that differ in the private columns of one record.
-func eachNeighbour(t *testing.T, tab *dataset.Table, each func(name string, n *dataset.Table)) {
+func eachNeighbour(
+	t *testing.T,
+	tab *dataset.Table,
+	each func(name string, n *dataset.Table),
+) {
 	t.Helper()
 	for at := 0; at < tab.Len(); at += 2 {
 		for _, v := range []float64{-3, 1e9, math.NaN()} {
 			for code := range int32(2) {
 				d := cloneColumns(tab)
-				d[1].Floats[at], d[2].Codes[at] = v, code
+				d[1].Floats[at] = v
+				d[2].Codes[at] = code
 				each(fmt.Sprintf("record %d is %v, %d", at, v, code), newTable(t, d))
 			}
 		}
@@ -31,7 +36,10 @@ func eachNeighbour(t *testing.T, tab *dataset.Table, each func(name string, n *d
 // checkReplay runs a method on a table, and then on all neighbours with the releases of the first run. It repeats this
 // under several keys, since the effect of a record depends on how coins assign the others.
 func checkReplay(
-	t *testing.T, x planner, tab *dataset.Table, run func(*mechanism.Session, *dataset.Table) any,
+	t *testing.T,
+	x planner,
+	tab *dataset.Table,
+	run func(*mechanism.Session, *dataset.Table) any,
 ) (closest float64) {
 	t.Helper()
 	priced := pricePlan(t, x, 5, budget.SubstitutePrivateColumns)
@@ -57,9 +65,14 @@ func checkReplay(
 // TestPATEReplays checks replays with few and with many buckets. If there are many, each teacher has few records, and
 // one record can change all answers of its teacher.
 func TestPATEReplays(t *testing.T) {
-	tab, queries := sampleTable(t, 16), sampleTable(t, 6)
+	tab := sampleTable(t, 16)
+	queries := sampleTable(t, 6)
 	for _, buckets := range []int{2, 7, 12} {
-		pate := PATE{Columns: sampleColumns(), Buckets: buckets, Queries: 6}
+		pate := PATE{
+			Columns: sampleColumns(),
+			Buckets: buckets,
+			Queries: 6,
+		}
 		closest := checkReplay(t, pate, tab, func(s *mechanism.Session, tab *dataset.Table) any {
 			got, err := pate.Run(context.Background(), s, tab.All(), queries.All())
 			if err != nil {

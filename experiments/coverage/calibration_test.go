@@ -54,7 +54,8 @@ func (c *calibrations) add(probabilities []float64, codes []int32, runs float64)
 	})
 	n := float64(len(codes)) * runs
 	for k := range calibrationGroups {
-		distance, variance := 0., 0.
+		distance := 0.
+		variance := 0.
 		for _, i := range order[k*len(order)/calibrationGroups : (k+1)*len(order)/calibrationGroups] {
 			p := probabilities[i]
 			distance += p - float64(codes[i])
@@ -69,8 +70,11 @@ func (c *calibrations) add(probabilities []float64, codes []int32, runs float64)
 
 // oneClass names the class that is told from the others in tables of more than two classes.
 var oneClass = map[string][]string{
-	"satellite": {"damp_grey_soil"}, "letters": {"A", "E", "I", "O", "U"}, "usps": {"8"},
-	"penbased": {"c6"}, "segment": {"c3"},
+	"satellite": {"damp_grey_soil"},
+	"letters":   {"A", "E", "I", "O", "U"},
+	"usps":      {"8"},
+	"penbased":  {"c6"},
+	"segment":   {"c3"},
 }
 
 // classesOfMore lists the classes of the tables in the folder more-classes.
@@ -122,9 +126,16 @@ func readTwoClasses(t *testing.T, name string) *classTable {
 // thresholds lists regression tables whose target is turned into two classes, with the share of records in the second class.
 // No constant of the probabilities was chosen on them.
 var thresholds = map[string]float64{
-	"361078_houses": .5, "361087_MiamiHousing2016": .3, "361089_california": .25,
-	"361096_diamonds": .1, "361099_Bike_Sharing_Demand": .5, "361104_SGEMM": .3,
-	"361074_elevators": .2, "uci_protein_CASP": .4, "uci_power_plant": .5, "uci_kin8nm": .15,
+	"361078_houses":              .5,
+	"361087_MiamiHousing2016":    .3,
+	"361089_california":          .25,
+	"361096_diamonds":            .1,
+	"361099_Bike_Sharing_Demand": .5,
+	"361104_SGEMM":               .3,
+	"361074_elevators":           .2,
+	"uci_protein_CASP":           .4,
+	"uci_power_plant":            .5,
+	"uci_kin8nm":                 .15,
 }
 
 // readThreshold reads a table of thresholds. The second class holds the records whose target is above the quantile that
@@ -158,14 +169,21 @@ func readThreshold(t *testing.T, name string) *classTable {
 
 // measureCalibration fits on some rows and measures the probabilities of others.
 func measureCalibration(
-	t *testing.T, l *calibrationLine, c *classTable, model method.Trainer, train, rest []int,
+	t *testing.T,
+	l *calibrationLine,
+	c *classTable,
+	model method.Trainer,
+	train, rest []int,
 ) {
 	t.Helper()
 	last := len(c.schema.Columns) - 1
 	p := &pipeline.Pipeline{
-		Task: regression.TaskClassification, Schema: c.schema, Target: c.schema.Columns[last].Name,
-		Holdout: pipeline.DefaultHoldout, Model: model,
-		Budget: budget.Target{Epsilon: l.Epsilon, Delta: delta},
+		Task:    regression.TaskClassification,
+		Schema:  c.schema,
+		Target:  c.schema.Columns[last].Name,
+		Holdout: pipeline.DefaultHoldout,
+		Model:   model,
+		Budget:  budget.Target{Epsilon: l.Epsilon, Delta: delta},
 	}
 	res, err := p.Fit(context.Background(), c.selectRows(t, train), pipeline.Options{})
 	if err != nil {
@@ -208,9 +226,22 @@ func (l calibrationLine) result() calibrationLine {
 func TestCalibration(t *testing.T) {
 	if *runs == 0 {
 		const n = 10_000
-		l := calibrationLine{Kind: "calibration", Name: "half", N: n, Epsilon: 1, Runs: 1}
+		l := calibrationLine{
+			Kind:    "calibration",
+			Name:    "half",
+			N:       n,
+			Epsilon: 1,
+			Runs:    1,
+		}
 		c := lawOfClasses(classLaws["half"], 2*n, rand.New(rand.NewPCG(3, 7)))
-		measureCalibration(t, &l, c, adassp.JointGram{}, indexRange(0, n), indexRange(n, 2*n))
+		measureCalibration(
+			t,
+			&l,
+			c,
+			adassp.JointGram{},
+			indexRange(0, n),
+			indexRange(n, 2*n),
+		)
 		if l.result().Known != 1 || l.result().Model.Error > .06 {
 			t.Errorf("%+v", l.result())
 		}
@@ -243,7 +274,12 @@ func TestCalibration(t *testing.T) {
 					Epsilon: epsilon,
 					Runs:    *runs,
 				}
-				if done[line{Kind: l.Kind, Name: l.Name, N: l.N, Epsilon: l.Epsilon}.key()] {
+				if done[line{
+					Kind:    l.Kind,
+					Name:    l.Name,
+					N:       l.N,
+					Epsilon: l.Epsilon,
+				}.key()] {
 					continue
 				}
 				for i := range *runs {

@@ -58,15 +58,16 @@ func (x *intervals) add(s evaluate.Share, fresh float64) {
 		x.hits++
 	}
 	if s.Known() {
-		x.errors, x.widths = append(x.errors, math.Abs(s.Value-fresh)),
-			append(x.widths, s.Upper-s.Lower)
+		x.errors = append(x.errors, math.Abs(s.Value-fresh))
+		x.widths = append(x.widths, s.Upper-s.Lower)
 	}
 }
 
 func (x *intervals) result() covered {
 	out := covered{Covered: x.hits / x.n, Known: float64(len(x.errors)) / x.n}
 	if len(x.errors) > 0 {
-		out.Error, out.Width = median(x.errors), median(x.widths)
+		out.Error = median(x.errors)
+		out.Width = median(x.widths)
 	}
 	return out
 }
@@ -110,7 +111,8 @@ func lawOfClasses(shares []float64, n int, r *rand.Rand) *classTable {
 	}
 	c.schema.Columns = append(c.schema.Columns, target)
 	for range n {
-		k, u := 0, r.Float64()
+		k := 0
+		u := r.Float64()
 		for k < len(shares)-1 && u > shares[k] {
 			u -= shares[k]
 			k++
@@ -143,8 +145,14 @@ func readClassesFrom(t *testing.T, folder, name string, classes []string) *class
 	for _, column := range header[:len(header)-1] {
 		all.Columns = append(all.Columns, dataset.Column{Name: column})
 	}
-	all.Columns = append(all.Columns,
-		dataset.Column{Name: last, Kind: dataset.Category, Categories: classes})
+	all.Columns = append(
+		all.Columns,
+		dataset.Column{
+			Name:       last,
+			Kind:       dataset.Category,
+			Categories: classes,
+		},
+	)
 	tab, _, err := dataset.Read(context.Background(), path, all, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -165,11 +173,16 @@ func readClassesFrom(t *testing.T, folder, name string, classes []string) *class
 
 // classesOf lists the tables whose classes are in the last column.
 var classesOf = map[string][]string{
-	"credit_default.raw": {"0", "1"}, "spambase": {"0", "1"}, "adult.raw": {"<=50K", ">50K"},
-	"wdbc": {"0", "1"}, "ionosphere": {"0", "1"},
+	"credit_default.raw": {"0", "1"},
+	"spambase":           {"0", "1"},
+	"adult.raw":          {"<=50K", ">50K"},
+	"wdbc":               {"0", "1"},
+	"ionosphere":         {"0", "1"},
 	"satellite": {"cotton_crop", "damp_grey_soil", "grey_soil", "red_soil", "vegetation_stubble",
 		"very_damp_grey_soil"},
-	"letters": capitalLetters(), "usps": upTo(0, 9), "isolet1560": upTo(1, 26),
+	"letters":    capitalLetters(),
+	"usps":       upTo(0, 9),
+	"isolet1560": upTo(1, 26),
 }
 
 // upTo lists integers as texts.
@@ -191,12 +204,18 @@ func capitalLetters() []string {
 
 // measureClasses fits on some rows of a table and compares the reported measures with those on the other rows.
 func measureClasses(
-	t *testing.T, sums map[string]*intervals, c *classTable, epsilon float64, train, rest []int,
+	t *testing.T,
+	sums map[string]*intervals,
+	c *classTable,
+	epsilon float64,
+	train, rest []int,
 ) {
 	t.Helper()
 	last := len(c.schema.Columns) - 1
 	p := &pipeline.Pipeline{
-		Task: regression.TaskClassification, Schema: c.schema, Target: c.schema.Columns[last].Name,
+		Task:    regression.TaskClassification,
+		Schema:  c.schema,
+		Target:  c.schema.Columns[last].Name,
 		Holdout: pipeline.DefaultHoldout,
 		Budget:  budget.Target{Epsilon: epsilon, Delta: delta},
 	}
@@ -210,8 +229,11 @@ func measureClasses(
 		t.Fatal(err)
 	}
 	classes := len(c.schema.Columns[last].Categories)
-	right, all := make([]float64, classes), make([]float64, classes)
-	hits, n, balanced := 0., 0., 0.
+	right := make([]float64, classes)
+	all := make([]float64, classes)
+	hits := 0.
+	n := 0.
+	balanced := 0.
 	codes := fresh.Codes(last)
 	for i, k := range codes {
 		if int(k) < classes {
@@ -243,7 +265,12 @@ func measureClasses(
 		loss := evaluate.Share{Upper: 1} // unknown
 		fresh := 0.
 		if l := x.Scores.LogLoss; l != nil {
-			loss = evaluate.Share{Value: l.Value, Lower: l.Lower, Upper: l.Upper, Level: l.Level}
+			loss = evaluate.Share{
+				Value: l.Value,
+				Lower: l.Lower,
+				Upper: l.Upper,
+				Level: l.Level,
+			}
 			fresh = lossOf(x.Scores.Bins, scores, codes)
 		}
 		add("log-loss", loss, fresh)
@@ -253,14 +280,17 @@ func measureClasses(
 // lossOf is the exact mean loss of the probabilities that the bins of scores assign to the second class, clamped to
 // [.001, .999] as in [evaluate.Scores].
 func lossOf(bins evaluate.Bins, scores []float64, codes []int32) float64 {
-	sum, n := 0., 0.
+	sum := 0.
+	n := 0.
 	for i, score := range scores {
 		chance := min(max(bins.Chance[sort.SearchFloat64s(bins.Edges, score)], .001), .999)
 		switch codes[i] {
 		case 0:
-			sum, n = sum-math.Log(1-chance), n+1
+			sum -= math.Log(1 - chance)
+			n++
 		case 1:
-			sum, n = sum-math.Log(chance), n+1
+			sum -= math.Log(chance)
+			n++
 		}
 	}
 	return sum / n
@@ -273,9 +303,13 @@ func exactAUC(scores []float64, codes []int32) float64 {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })
-	below, sum, p, q := 0., 0., 0., 0.
+	below := 0.
+	sum := 0.
+	p := 0.
+	q := 0.
 	for i := 0; i < len(order); {
-		first, second := 0., 0.
+		first := 0.
+		second := 0.
 		for s := scores[order[i]]; i < len(order) && scores[order[i]] == s; i++ {
 			switch codes[order[i]] {
 			case 0:
@@ -286,7 +320,8 @@ func exactAUC(scores []float64, codes []int32) float64 {
 		}
 		sum += second * (below + first/2)
 		below += first
-		p, q = p+second, q+first
+		p += second
+		q += first
 	}
 	return sum / p / q
 }
@@ -314,7 +349,8 @@ func TestClasses(t *testing.T) {
 				c, train, rest := draw(i)
 				measureClasses(t, sums, c, l.Epsilon, train, rest)
 			}
-			l.Runs, l.Measures = number, map[string]covered{}
+			l.Runs = number
+			l.Measures = map[string]covered{}
 			for name, s := range sums {
 				l.Measures[name] = s.result()
 				if s.hits < .2*s.n {
@@ -324,10 +360,15 @@ func TestClasses(t *testing.T) {
 			appendLine(t, l)
 		}
 	}
-	number, numbers, laws, tables := *runs, parseFloats(t, *sizes), classLaws, classesOf
+	number := *runs
+	numbers := parseFloats(t, *sizes)
+	laws := classLaws
+	tables := classesOf
 	if number == 0 {
-		number, numbers, laws, tables = 12, []float64{400},
-			map[string][]float64{"tenth": classLaws["tenth"]}, nil
+		number = 12
+		numbers = []float64{400}
+		laws = map[string][]float64{"tenth": classLaws["tenth"]}
+		tables = nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(laws)) {
 		if !isWanted(name) {
@@ -335,22 +376,31 @@ func TestClasses(t *testing.T) {
 		}
 		for _, held := range numbers {
 			n := int(held / pipeline.DefaultHoldout)
-			setting(classLine{Kind: "class-laws", Name: name, N: n}, number,
+			setting(
+				classLine{Kind: "class-laws", Name: name, N: n},
+				number,
 				func(i int) (*classTable, []int, []int) {
-					c := lawOfClasses(laws[name], n+freshRecords,
-						rand.New(rand.NewPCG(uint64(i), 7)))
+					c := lawOfClasses(
+						laws[name],
+						n+freshRecords,
+						rand.New(rand.NewPCG(uint64(i), 7)),
+					)
 					return c, indexRange(0, n), indexRange(n, n+freshRecords)
-				})
+				},
+			)
 		}
 	}
 	for _, c := range readAll(t, tables) {
 		used := min(len(c.codes), *most)
 		n := int(*share * float64(used))
-		setting(classLine{Kind: "class-tables", Name: c.name, N: n}, number,
+		setting(
+			classLine{Kind: "class-tables", Name: c.name, N: n},
+			number,
 			func(i int) (*classTable, []int, []int) {
 				order := rand.New(rand.NewPCG(uint64(i), 1)).Perm(len(c.codes))[:used]
 				return c, order[:n], order[n:]
-			})
+			},
+		)
 	}
 }
 
@@ -367,7 +417,9 @@ func readAll(t *testing.T, classes map[string][]string) []*classTable {
 		l := len(c.schema.Columns[len(c.schema.Columns)-1].Categories)
 		return min(len(c.codes), *most) * len(c.columns) * (len(c.columns) + l)
 	}
-	slices.SortFunc(all, func(a, b *classTable) int { return cmp.Compare(work(a), work(b)) })
+	slices.SortFunc(all, func(a, b *classTable) int {
+		return cmp.Compare(work(a), work(b))
+	})
 	return all
 }
 

@@ -69,8 +69,12 @@ var describedLaws = []struct {
 	}},
 	{"whole numbers", func(r *rand.Rand, group int) []float64 {
 		age := math.Floor(17 + 60*r.Float64()*r.Float64())
-		return []float64{age, math.Floor(age/10) + float64(r.IntN(3)), float64(r.IntN(7)),
-			float64(group)}
+		return []float64{
+			age,
+			math.Floor(age/10) + float64(r.IntN(3)),
+			float64(r.IntN(7)),
+			float64(group),
+		}
 	}},
 	{"two modes", func(r *rand.Rand, group int) []float64 {
 		x := r.NormFloat64()
@@ -97,7 +101,12 @@ var describedLaws = []struct {
 	}},
 	{"exponential", func(r *rand.Rand, group int) []float64 {
 		x := r.ExpFloat64()
-		return []float64{x, 100*x + 200*r.ExpFloat64(), r.ExpFloat64() * float64(1+group), -x}
+		return []float64{
+			x,
+			100*x + 200*r.ExpFloat64(),
+			r.ExpFloat64() * float64(1+group),
+			-x,
+		}
 	}},
 	{"outliers", func(r *rand.Rand, _ int) []float64 {
 		x := r.NormFloat64()
@@ -120,20 +129,40 @@ func describedTable(t *testing.T, law, n int) described {
 		if r.Float64() < .3 {
 			other = group % 3
 		}
-		x.groups, x.others = append(x.groups, int32(group)), append(x.others, int32(other))
+		x.groups = append(x.groups, int32(group))
+		x.others = append(x.others, int32(other))
 		for j, v := range describedLaws[law].draw(r, group) {
 			x.columns[j] = append(x.columns[j], v)
 		}
 	}
 	var data []dataset.ColumnData
 	for j, column := range x.columns {
-		x.schema.Columns = append(x.schema.Columns, dataset.Column{Name: fmt.Sprintf("n%d", j)})
+		x.schema.Columns = append(
+			x.schema.Columns,
+			dataset.Column{Name: fmt.Sprintf("n%d", j)},
+		)
 		data = append(data, dataset.ColumnData{Floats: column})
 	}
-	x.schema.Columns = append(x.schema.Columns,
-		dataset.Column{Name: "group", Kind: dataset.Category, Categories: fourNames, Other: true},
-		dataset.Column{Name: "other", Kind: dataset.Category, Categories: threeNames, Other: true})
-	data = append(data, dataset.ColumnData{Codes: x.groups}, dataset.ColumnData{Codes: x.others})
+	x.schema.Columns = append(
+		x.schema.Columns,
+		dataset.Column{
+			Name:       "group",
+			Kind:       dataset.Category,
+			Categories: fourNames,
+			Other:      true,
+		},
+		dataset.Column{
+			Name:       "other",
+			Kind:       dataset.Category,
+			Categories: threeNames,
+			Other:      true,
+		},
+	)
+	data = append(
+		data,
+		dataset.ColumnData{Codes: x.groups},
+		dataset.ColumnData{Codes: x.others},
+	)
 	var err error
 	if x.table, err = dataset.NewTable(x.schema, data, nil); err != nil {
 		t.Fatal(err)
@@ -173,7 +202,8 @@ func (x intervalTally) add(kind string, lower, upper *float64, truth float64) {
 	x[kind][0]++
 	slack := 1e-9 * (1 + math.Abs(truth))
 	if truth != truth ||
-		(lower == nil || *lower <= truth+slack) && (upper == nil || *upper >= truth-slack) {
+		(lower == nil || *lower <= truth+slack) &&
+			(upper == nil || *upper >= truth-slack) {
 		x[kind][1]++
 	}
 }
@@ -181,7 +211,8 @@ func (x intervalTally) add(kind string, lower, upper *float64, truth float64) {
 // total returns the number of intervals of all kinds and the number of hits.
 func (x intervalTally) total() (n, hits float64) {
 	for _, k := range x {
-		n, hits = n+k[0], hits+k[1]
+		n += k[0]
+		hits += k[1]
 	}
 	return n, hits
 }
@@ -195,14 +226,20 @@ func (m medians) add(kind string, width float64) {
 }
 
 // addIntervals adds the intervals of a release. Numbers that are hidden by the noise are left out.
-func (x described) addIntervals(out intervalTally, widths medians, released *describe.Released) {
+func (x described) addIntervals(
+	out intervalTally,
+	widths medians,
+	released *describe.Released,
+) {
 	card := describe.Read(released)
 	n := float64(x.table.Len())
 	out.add("records", card.Records.Lower, card.Records.Upper, n)
-	filled, spreads := map[string][]float64{}, map[string]float64{}
+	filled := map[string][]float64{}
+	spreads := map[string]float64{}
 	widths.add("records", (*card.Records.Upper-*card.Records.Lower)/n)
 	for j := range x.columns {
-		c, raw := card.Columns[j], released.Columns[j]
+		c := card.Columns[j]
+		raw := released.Columns[j]
 		if c.Kind != describe.Numeric {
 			continue
 		}
@@ -233,15 +270,22 @@ func (x described) addIntervals(out intervalTally, widths medians, released *des
 			}
 			out.add("spreads", c.Deviation.Lower, c.Deviation.Upper, spread)
 			for i, q := range []float64{.25, .5, .75} {
-				out.add("quartiles", c.Quartiles[i].Lower, c.Quartiles[i].Upper,
-					values[max(int(math.Ceil(q*float64(len(values))))-1, 0)])
+				out.add(
+					"quartiles",
+					c.Quartiles[i].Lower,
+					c.Quartiles[i].Upper,
+					values[max(int(math.Ceil(q*float64(len(values))))-1, 0)],
+				)
 			}
 		}
 		for _, v := range x.columns[j] {
 			if v != v {
 				v = raw.Fill
 			}
-			filled[c.Name] = append(filled[c.Name], min(max(v, raw.CutLower), raw.CutUpper))
+			filled[c.Name] = append(
+				filled[c.Name],
+				min(max(v, raw.CutLower), raw.CutUpper),
+			)
 		}
 	}
 	codes := map[string][]int32{"group": x.groups, "other": x.others}
@@ -263,27 +307,45 @@ func (x described) addIntervals(out intervalTally, widths medians, released *des
 		switch a.Measure {
 		case describe.Correlation:
 			widths.add("correlations", *a.Upper-*a.Lower)
-			out.add("correlations", a.Lower, a.Upper,
-				correlationOf(filled[a.First], filled[a.Second]))
+			out.add(
+				"correlations",
+				a.Lower,
+				a.Upper,
+				correlationOf(filled[a.First], filled[a.Second]),
+			)
 		case describe.Eta:
-			out.add("correlation ratios", a.Lower, a.Upper,
-				etaOf(filled[a.First], codes[a.Second], 4))
+			out.add(
+				"correlation ratios",
+				a.Lower,
+				a.Upper,
+				etaOf(filled[a.First], codes[a.Second], 4),
+			)
 		case describe.CramersV:
-			out.add("cramers v", a.Lower, a.Upper, cramerOf(codes[a.First], codes[a.Second]))
+			out.add(
+				"cramers v",
+				a.Lower,
+				a.Upper,
+				cramerOf(codes[a.First], codes[a.Second]),
+			)
 		}
 	}
 	x.compareGroups(out, widths, spreads, released, card)
 }
 
 func (x described) compareGroups(
-	out intervalTally, widths medians, spreads map[string]float64, released *describe.Released, card *describe.Card,
+	out intervalTally,
+	widths medians,
+	spreads map[string]float64,
+	released *describe.Released,
+	card *describe.Card,
 ) {
 	if card.By == nil {
 		return
 	}
 	for k, g := range card.By.Groups {
-		sums, numbers, records := make([]float64, len(x.columns)), make([]float64, len(x.columns)),
-			0.
+		sums := make([]float64, len(x.columns))
+		numbers := make([]float64, len(x.columns))
+		records := 0.
 		i := -1
 		for j, column := range x.columns {
 			raw := released.Columns[j]
@@ -334,7 +396,9 @@ func correlationOf(a, b []float64) float64 {
 
 func etaOf(values []float64, codes []int32, levels int) float64 {
 	mean, spread := meanAndSpread(values)
-	sums, counts, between := make([]float64, levels), make([]float64, levels), 0.
+	sums := make([]float64, levels)
+	counts := make([]float64, levels)
+	between := 0.
 	for i, v := range values {
 		sums[codes[i]] += v
 		counts[codes[i]]++
@@ -376,12 +440,15 @@ func cramerOf(a, b []int32) float64 {
 // share has a mean of at most .06, Bernstein's inequality bounds the probability that the mean of 200 releases exceeds
 // .19 by 1e-7, for all intervals together and for those of each kind.
 func TestDescriptions(t *testing.T) {
-	releases, least := 10, .81
+	releases := 10
+	least := .81
 	if *runs > 0 {
-		releases, least = *runs, .94
+		releases = *runs
+		least = .94
 	}
 	settings := parseFloats(t, *epsilons)
-	all, widths := intervalTally{}, map[string]medians{}
+	all := intervalTally{}
+	widths := map[string]medians{}
 	for law := range describedLaws {
 		for _, n := range []int{2000, 10000} {
 			x := describedTable(t, law, n)
@@ -394,7 +461,11 @@ func TestDescriptions(t *testing.T) {
 					s := describe.Study{
 						Schema: x.schema,
 						By:     "group",
-						Budget: budget.Target{Epsilon: epsilon, Delta: delta, Relation: relation},
+						Budget: budget.Target{
+							Epsilon:  epsilon,
+							Delta:    delta,
+							Relation: relation,
+						},
 					}
 					plan, err := s.Plan()
 					if err != nil {
@@ -402,7 +473,8 @@ func TestDescriptions(t *testing.T) {
 					}
 					plans = append(plans, plan)
 				}
-				one, setting := intervalTally{}, fmt.Sprintf("%d records, epsilon %v", n, epsilon)
+				one := intervalTally{}
+				setting := fmt.Sprintf("%d records, epsilon %v", n, epsilon)
 				if widths[setting] == nil {
 					widths[setting] = medians{}
 				}
@@ -418,13 +490,20 @@ func TestDescriptions(t *testing.T) {
 					x.addIntervals(one, into, res.Released)
 				}
 				n, hits := one.total()
-				t.Logf("%s, %d records, epsilon %v: %.4f of %.0f intervals hold", x.name,
-					x.table.Len(), epsilon, hits/n, n)
+				t.Logf(
+					"%s, %d records, epsilon %v: %.4f of %.0f intervals hold",
+					x.name,
+					x.table.Len(),
+					epsilon,
+					hits/n,
+					n,
+				)
 				for kind, k := range one {
 					if all[kind] == nil {
 						all[kind] = new([2]float64)
 					}
-					all[kind][0], all[kind][1] = all[kind][0]+k[0], all[kind][1]+k[1]
+					all[kind][0] += k[0]
+					all[kind][1] += k[1]
 				}
 			}
 		}

@@ -54,7 +54,9 @@ type groupPool struct {
 func adultPools(t *testing.T, by string) (classes, ages groupPool) {
 	t.Helper()
 	lines := testkit.PublicLines(t, "classification", "adult.raw.csv.gz")
-	at := func(name string) int { return slices.Index(lines[0], name) }
+	at := func(name string) int {
+		return slices.Index(lines[0], name)
+	}
 	rows := lines[1:]
 	income := func(row []string) float64 {
 		if row[at("income")] == ">50K" {
@@ -87,13 +89,17 @@ func adultPools(t *testing.T, by string) (classes, ages groupPool) {
 	for name := range counts {
 		names = append(names, name)
 	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
-	classes.names, ages.names = names, names
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Compare(counts[b], counts[a])
+	})
+	classes.names = names
+	ages.names = names
 	for _, row := range rows[train:] {
 		m := means[cell(row)]
 		m.n = max(m.n, 1)
 		group := int32(slices.Index(names, row[at(by)]))
-		classes.group, ages.group = append(classes.group, group), append(ages.group, group)
+		classes.group = append(classes.group, group)
+		ages.group = append(ages.group, group)
 		classes.y, ages.y = append(classes.y, income(row)), append(ages.y, age(row))
 		classes.p = append(classes.p, math.Round(m.income/m.n))
 		ages.p = append(ages.p, m.age/m.n)
@@ -113,7 +119,9 @@ func (p groupPool) drawTable(
 	prediction := make([]float64, n)
 	for i := range n {
 		k := r.IntN(len(p.y))
-		group[i], y[i], prediction[i] = p.group[k], p.y[k], p.p[k]
+		group[i] = p.group[k]
+		y[i] = p.y[k]
+		prediction[i] = p.p[k]
 		code[i] = int32(p.y[k])
 	}
 	target := dataset.Column{Name: "y"}
@@ -127,8 +135,11 @@ func (p groupPool) drawTable(
 		}
 		data = dataset.ColumnData{Codes: code}
 	}
-	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{target, p.groupColumn()}},
-		[]dataset.ColumnData{data, {Codes: group}}, nil)
+	tab, err := dataset.NewTable(
+		dataset.Schema{Columns: []dataset.Column{target, p.groupColumn()}},
+		[]dataset.ColumnData{data, {Codes: group}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +147,12 @@ func (p groupPool) drawTable(
 }
 
 func (p groupPool) groupColumn() dataset.Column {
-	return dataset.Column{Name: "group", Kind: dataset.Category, Categories: p.names, Other: true}
+	return dataset.Column{
+		Name:       "group",
+		Kind:       dataset.Category,
+		Categories: p.names,
+		Other:      true,
+	}
 }
 
 func (p groupPool) newGroups() evaluate.Groups {
@@ -148,7 +164,8 @@ func (p groupPool) recordsOf(group int) fresh {
 	var f fresh
 	for i, g := range p.group {
 		if int(g) == group {
-			f.y, f.prediction = append(f.y, p.y[i]), append(f.prediction, p.p[i])
+			f.y = append(f.y, p.y[i])
+			f.prediction = append(f.prediction, p.p[i])
 		}
 	}
 	return f
@@ -186,10 +203,16 @@ func TestGroups(t *testing.T) {
 }
 
 // sessionOpener returns a function that opens a session of the held-out part of a run, whose split is secret.
-func sessionOpener(t *testing.T, metric budget.Node, epsilon float64) func() *mechanism.Session {
+func sessionOpener(
+	t *testing.T,
+	metric budget.Node,
+	epsilon float64,
+) func() *mechanism.Session {
 	t.Helper()
-	root := budget.Parallel("fit", budget.Sequence("train", budget.GaussianLeaf("model", 1, 1)),
-		budget.Sequence("holdout", metric))
+	root := budget.Parallel("fit",
+		budget.Sequence("train", budget.GaussianLeaf("model", 1, 1)),
+		budget.Sequence("holdout", metric),
+	)
 	root.Coin = mechanism.Odds(pipeline.DefaultHoldout)
 	priced, err := budget.Calibrate(root, budget.Target{Epsilon: epsilon, Delta: delta})
 	if err != nil {
@@ -212,7 +235,11 @@ type groupTally struct {
 }
 
 func (x groupTally) resultLine(
-	metric, by string, p groupPool, group int, epsilon float64, n int,
+	metric, by string,
+	p groupPool,
+	group int,
+	epsilon float64,
+	n int,
 ) groupLine {
 	share := float64(len(p.recordsOf(group).y)) / float64(len(p.y))
 	if x.shown == 0 {
@@ -228,10 +255,19 @@ func (x groupTally) resultLine(
 		}
 	}
 	return groupLine{
-		Kind: "groups", Metric: metric, By: by, Group: p.names[group], Share: share,
-		Epsilon: epsilon, Runs: n, TooFew: x.few / float64(n),
-		Covered: x.covered / x.shown, Width: median(x.widths), MAE: x.mae / x.shown,
-		Bias: x.bias / x.shown, Recalls: x.recalls / x.shown,
+		Kind:        "groups",
+		Metric:      metric,
+		By:          by,
+		Group:       p.names[group],
+		Share:       share,
+		Epsilon:     epsilon,
+		Runs:        n,
+		TooFew:      x.few / float64(n),
+		Covered:     x.covered / x.shown,
+		Width:       median(x.widths),
+		MAE:         x.mae / x.shown,
+		Bias:        x.bias / x.shown,
+		Recalls:     x.recalls / x.shown,
 		Differences: x.differences / max(x.compared, 1),
 	}
 }
@@ -245,7 +281,13 @@ func (x *groupTally) addDifference(d *evaluate.Difference, truth float64) {
 	x.differences += countHit(evaluate.Quality{Lower: d.Lower, Upper: d.Upper}, truth)
 }
 
-func classGroups(t *testing.T, by string, p groupPool, epsilon float64, n int) []groupLine {
+func classGroups(
+	t *testing.T,
+	by string,
+	p groupPool,
+	epsilon float64,
+	n int,
+) []groupLine {
 	t.Helper()
 	e := evaluate.Classification{Classes: []string{"no", "yes"}}
 	metric, err := e.Plan()
@@ -273,13 +315,17 @@ func classGroups(t *testing.T, by string, p groupPool, epsilon float64, n int) [
 	for range n {
 		tab, prediction := p.drawTable(t, r, heldRecords, true)
 		c, err := e.Run(context.Background(), open(), evaluate.Labels{
-			Records: memory.NewRecords(tab.All()), Model: classOf(prediction),
-			Bins: evaluate.Bins{Edges: []float64{-.5, 0, .5}}, Groups: p.newGroups()})
+			Records: memory.NewRecords(tab.All()),
+			Model:   classOf(prediction),
+			Bins:    evaluate.Bins{Edges: []float64{-.5, 0, .5}},
+			Groups:  p.newGroups(),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for k := range tallies {
-			x, g := &tallies[k], c.Groups.Groups[k]
+			x := &tallies[k]
+			g := c.Groups.Groups[k]
 			if g.TooFew {
 				x.few++
 				continue
@@ -308,7 +354,13 @@ func (p classOf) Classify(b dataset.Block) (prediction, score []float64) {
 	return prediction, make([]float64, b.Len())
 }
 
-func numberGroups(t *testing.T, by string, p groupPool, epsilon float64, n int) []groupLine {
+func numberGroups(
+	t *testing.T,
+	by string,
+	p groupPool,
+	epsilon float64,
+	n int,
+) []groupLine {
 	t.Helper()
 	e := evaluate.Regression{ByGroup: true}
 	open := sessionOpener(t, e.Plan(), epsilon)
@@ -321,17 +373,27 @@ func numberGroups(t *testing.T, by string, p groupPool, epsilon float64, n int) 
 	for range n {
 		tab, prediction := p.drawTable(t, r, heldRecords, false)
 		got, err := e.Run(context.Background(), open().Sub("r2"), evaluate.Pairs{
-			Records: memory.NewRecords(tab.All()), Model: byPlace(prediction), Lower: 17, Upper: 80,
-			Center: 38, Groups: p.newGroups()})
+			Records: memory.NewRecords(tab.All()),
+			Model:   byPlace(prediction),
+			Lower:   17,
+			Upper:   80,
+			Center:  38,
+			Groups:  p.newGroups(),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		truths := make([]measures, len(p.names))
 		for k, f := range pools {
-			truths[k] = f.clampedMeasures(got.TargetLower, got.TargetUpper, got.Groups.ErrorLimit)
+			truths[k] = f.clampedMeasures(
+				got.TargetLower,
+				got.TargetUpper,
+				got.Groups.ErrorLimit,
+			)
 		}
 		for k := range tallies {
-			x, g := &tallies[k], got.Groups.Groups[k]
+			x := &tallies[k]
+			g := got.Groups.Groups[k]
 			if g.TooFew {
 				x.few++
 				continue

@@ -54,7 +54,8 @@ func settledLaws() []law {
 			return math.Exp(f + .5*r.NormFloat64()), math.Exp(f + .125)
 		}},
 		{"mixed", func(r *rand.Rand) (float64, float64) {
-			p, noise := 2*r.NormFloat64(), .3
+			p := 2 * r.NormFloat64()
+			noise := .3
 			if r.Float64() < .05 {
 				noise = 3
 			}
@@ -80,9 +81,15 @@ func allLaws() []law {
 // zeros, skew, two clusters, noise that grows with the prediction, tails of several kinds, and predictions with a
 // bias.
 func confirmingLaws() []law {
-	exponential := func(r *rand.Rand) float64 { return r.ExpFloat64() }
-	laplace := func(r *rand.Rand) float64 { return r.ExpFloat64() - r.ExpFloat64() }
-	sign := func(r *rand.Rand) float64 { return float64(1 - 2*r.IntN(2)) }
+	exponential := func(r *rand.Rand) float64 {
+		return r.ExpFloat64()
+	}
+	laplace := func(r *rand.Rand) float64 {
+		return r.ExpFloat64() - r.ExpFloat64()
+	}
+	sign := func(r *rand.Rand) float64 {
+		return float64(1 - 2*r.IntN(2))
+	}
 	return []law{
 		{"exponential", func(r *rand.Rand) (float64, float64) {
 			p := exponential(r)
@@ -94,7 +101,8 @@ func confirmingLaws() []law {
 		}},
 		{"counts", func(r *rand.Rand) (float64, float64) {
 			p := math.Exp(1 + .6*r.NormFloat64())
-			count, product := 0, r.Float64()
+			count := 0
+			product := r.Float64()
 			for limit := math.Exp(-p); product > limit; count++ {
 				product *= r.Float64()
 			}
@@ -156,9 +164,12 @@ func (l law) drawPairs(
 		p = *like
 	} else {
 		sorted := slices.Sorted(slices.Values(f.y))
-		low, high := sorted[n/50], sorted[n-1-n/50]
-		middle, half := (low+high)/2, 1.3*(high-low)/2
-		p.Lower, p.Upper = middle-half, middle+half
+		low := sorted[n/50]
+		high := sorted[n-1-n/50]
+		middle := (low + high) / 2
+		half := 1.3 * (high - low) / 2
+		p.Lower = middle - half
+		p.Upper = middle + half
 		if low >= 0 {
 			p.Lower = max(p.Lower, 0)
 		}
@@ -169,12 +180,16 @@ func (l law) drawPairs(
 	for i, x := range f.prediction {
 		f.prediction[i] = min(max(x, p.Lower), p.Upper)
 	}
-	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "y"}}},
-		[]dataset.ColumnData{{Floats: f.y}}, nil)
+	tab, err := dataset.NewTable(
+		dataset.Schema{Columns: []dataset.Column{{Name: "y"}}},
+		[]dataset.ColumnData{{Floats: f.y}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Records, p.Model = memory.NewRecords(tab.All()), byPlace(f.prediction)
+	p.Records = memory.NewRecords(tab.All())
+	p.Model = byPlace(f.prediction)
 	return f, p
 }
 
@@ -191,25 +206,37 @@ func (p byPlace) Predict(b dataset.Block, _ []float64) []float64 {
 // below 1e-8.
 func TestLaws(t *testing.T) {
 	done := finishedKeys(t)
-	number, where := *runs, parseFloats(t, *sizes)
+	number := *runs
+	where := parseFloats(t, *sizes)
 	if number == 0 {
-		number, where = 20, []float64{4000}
+		number = 20
+		where = []float64{4000}
 	}
 	for _, epsilon := range parseFloats(t, *epsilons) {
-		priced, err := budget.Calibrate(evaluate.Regression{}.Plan(),
-			budget.Target{Epsilon: epsilon, Delta: delta})
+		priced, err := budget.Calibrate(
+			evaluate.Regression{}.Plan(),
+			budget.Target{Epsilon: epsilon, Delta: delta},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, l := range allLaws() {
 			if !isWanted(l.name) ||
-				*runs == 0 && l.name != "normal-.8" && l.name != "uniform" && l.name != "t5" {
+				*runs == 0 &&
+					l.name != "normal-.8" &&
+					l.name != "uniform" &&
+					l.name != "t5" {
 				continue
 			}
 			r := rand.New(rand.NewPCG(1, uint64(len(l.name))))
 			truth, frame := l.drawPairs(t, r, 200_000, nil)
 			for _, n := range where {
-				sum := tally{line: line{Kind: "laws", Name: l.name, N: int(n), Epsilon: epsilon}}
+				sum := tally{line: line{
+					Kind:    "laws",
+					Name:    l.name,
+					N:       int(n),
+					Epsilon: epsilon,
+				}}
 				if done[sum.key()] {
 					continue
 				}

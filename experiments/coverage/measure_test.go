@@ -36,10 +36,14 @@ func (f fresh) clampedMeasures(lower, upper, limit float64) measures {
 	}
 	var total, square, size float64
 	error := func(i int) float64 {
-		return min(math.Abs(min(max(f.y[i], lower), upper)-min(max(f.prediction[i], lower), upper)),
-			limit)
+		return min(
+			math.Abs(min(max(f.y[i], lower), upper)-min(max(f.prediction[i], lower), upper)),
+			limit,
+		)
 	}
-	around := func(i int) float64 { return min(max(f.y[i], lower), upper) - mean }
+	around := func(i int) float64 {
+		return min(max(f.y[i], lower), upper) - mean
+	}
 	for i, y := range f.y {
 		if math.IsNaN(y) {
 			continue
@@ -56,8 +60,12 @@ func (f fresh) clampedMeasures(lower, upper, limit float64) measures {
 			spread += d * d
 		}
 	}
-	return measures{max(1-ratio, -1), size / n, math.Sqrt(square / n),
-		math.Sqrt(spread/n) / (total / n)}
+	return measures{
+		max(1-ratio, -1),
+		size / n,
+		math.Sqrt(square / n),
+		math.Sqrt(spread/n) / (total / n),
+	}
 }
 
 // measuresOf returns the measures that a release estimates.
@@ -72,7 +80,8 @@ func (f fresh) allErrors(r evaluate.R2) float64 {
 
 // shareWithin returns the share of targets at a distance of at most half from their prediction.
 func (f fresh) shareWithin(half float64) float64 {
-	n, inside := 0., 0.
+	n := 0.
+	inside := 0.
 	for i, y := range f.y {
 		if math.IsNaN(y) {
 			continue
@@ -90,7 +99,8 @@ func (f fresh) drawRecords(r *rand.Rand, n int) fresh {
 	drawn := fresh{make([]float64, n), make([]float64, n)}
 	for i := range n {
 		k := r.IntN(len(f.y))
-		drawn.y[i], drawn.prediction[i] = f.y[k], f.prediction[k]
+		drawn.y[i] = f.y[k]
+		drawn.prediction[i] = f.prediction[k]
 	}
 	return drawn
 }
@@ -98,12 +108,16 @@ func (f fresh) drawRecords(r *rand.Rand, n int) fresh {
 // testPairs returns the records as test records of a model, in the frame of other pairs.
 func (f fresh) testPairs(t *testing.T, frame evaluate.Pairs) evaluate.Pairs {
 	t.Helper()
-	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "y"}}},
-		[]dataset.ColumnData{{Floats: f.y}}, nil)
+	tab, err := dataset.NewTable(
+		dataset.Schema{Columns: []dataset.Column{{Name: "y"}}},
+		[]dataset.ColumnData{{Floats: f.y}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	frame.Records, frame.Model = memory.NewRecords(tab.All()), byPlace(f.prediction)
+	frame.Records = memory.NewRecords(tab.All())
+	frame.Model = byPlace(f.prediction)
 	return frame
 }
 
@@ -157,12 +171,16 @@ func (t *tally) add(r evaluate.R2, f fresh, heldOut float64) {
 
 // result converts sums into shares and medians.
 func (t *tally) result() line {
-	l, n := t.line, float64(t.Runs)
+	l := t.line
+	n := float64(t.Runs)
 	for _, x := range []*float64{&l.Covered, &l.AllErrors, &l.MAE, &l.RMSE, &l.Far, &l.Unreported} {
 		*x /= n
 	}
-	l.Error, l.Bias, l.Hidden = median(t.errors), median(t.differences), median(t.hidden)
-	l.Width, l.Plain = median(t.widths), median(t.plain)
+	l.Error = median(t.errors)
+	l.Bias = median(t.differences)
+	l.Hidden = median(t.hidden)
+	l.Width = median(t.widths)
+	l.Plain = median(t.plain)
 	l.RMS = math.Sqrt(t.squares / n)
 	for level, m := range l.Intervals {
 		l.Intervals[level] = mean{m.Published / n, m.Covered / m.Published}

@@ -19,13 +19,27 @@ var (
 	runs     = flag.Int("runs", 0, "releases or fits of each setting; 0 measures a few")
 	out      = flag.String("out", "", "file of finished settings, one line of JSON each")
 	epsilons = flag.String("epsilons", "1", "list of epsilons")
-	sizes    = flag.String("sizes", "500,2000,16000",
-		"list of numbers of held-out records of the laws")
-	share = flag.Float64("share", .6, "share of a table that a fit sees; the rest is fresh")
-	most  = flag.Int("most", 40000, "records of a table that are used at most")
-	held  = flag.Float64("holdout", pipeline.DefaultHoldout,
-		"share of records that pools hold out")
-	fits   = flag.Float64("fits", 0, "epsilon of the models of pools; 0 means that of the release")
+	sizes    = flag.String(
+		"sizes",
+		"500,2000,16000",
+		"list of numbers of held-out records of the laws",
+	)
+	share = flag.Float64(
+		"share",
+		.6,
+		"share of a table that a fit sees; the rest is fresh",
+	)
+	most = flag.Int("most", 40000, "records of a table that are used at most")
+	held = flag.Float64(
+		"holdout",
+		pipeline.DefaultHoldout,
+		"share of records that pools hold out",
+	)
+	fits = flag.Float64(
+		"fits",
+		0,
+		"epsilon of the models of pools; 0 means that of the release",
+	)
 	folder = flag.String("folder", "regression", "folder of public tables")
 	only   = flag.String("only", "", "names of laws or tables; empty means all")
 )

@@ -70,8 +70,10 @@ func readTable(t *testing.T, name string) *dataset.Table {
 	columns := make([]dataset.ColumnData, 0, len(numeric))
 	for _, j := range numeric {
 		kept.Columns = append(kept.Columns, schema.Columns[j])
-		columns = append(columns,
-			dataset.ColumnData{Floats: slices.Clone(tab.All().Block(0, tab.Len()).Float(j, nil))})
+		columns = append(
+			columns,
+			dataset.ColumnData{Floats: slices.Clone(tab.All().Block(0, tab.Len()).Float(j, nil))},
+		)
 	}
 	if tab, err = dataset.NewTable(kept, columns, nil); err != nil {
 		t.Fatal(err)
@@ -80,11 +82,16 @@ func readTable(t *testing.T, name string) *dataset.Table {
 }
 
 // planDefaults prices a run with default settings.
-func planDefaults(t *testing.T, tab *dataset.Table, epsilon float64) (*pipeline.Pipeline, *pipeline.Plan) {
+func planDefaults(
+	t *testing.T,
+	tab *dataset.Table,
+	epsilon float64,
+) (*pipeline.Pipeline, *pipeline.Plan) {
 	t.Helper()
 	columns := tab.Schema().Columns
 	p := &pipeline.Pipeline{
-		Schema: tab.Schema(), Target: columns[len(columns)-1].Name,
+		Schema:  tab.Schema(),
+		Target:  columns[len(columns)-1].Name,
 		Holdout: pipeline.DefaultHoldout,
 		Budget:  budget.Target{Epsilon: epsilon, Delta: delta},
 	}
@@ -120,7 +127,11 @@ func splitRows(t *testing.T, tab *dataset.Table, rows ...[]int) []*dataset.Table
 
 // fitRows executes a run on some rows. It also returns the other rows with their predictions.
 func fitRows(
-	t *testing.T, p *pipeline.Pipeline, plan *pipeline.Plan, tab *dataset.Table, train, rest []int,
+	t *testing.T,
+	p *pipeline.Pipeline,
+	plan *pipeline.Plan,
+	tab *dataset.Table,
+	train, rest []int,
 ) (*pipeline.Result, fresh) {
 	t.Helper()
 	parts := splitRows(t, tab, train, rest)
@@ -133,17 +144,24 @@ func fitRows(
 		t.Fatal(err)
 	}
 	return res,
-		fresh{parts[1].All().Block(0, parts[1].Len()).Float(len(tab.Schema().Columns)-1, nil),
-			predicted}
+		fresh{
+			parts[1].All().Block(0, parts[1].Len()).Float(
+				len(tab.Schema().Columns)-1,
+				nil,
+			),
+			predicted,
+		}
 }
 
 // TestTables checks that the interval of a whole run covers the R² of the records that it never saw. By default one
 // small table is fitted 12 times: with a coverage of .9 fewer than 3 hits have probability below 1e-7.
 func TestTables(t *testing.T) {
 	done := finishedKeys(t)
-	number, names := *runs, publicTables(t)
+	number := *runs
+	names := publicTables(t)
 	if number == 0 {
-		number, names = 12, []string{"uci_power_plant"}
+		number = 12
+		names = []string{"uci_power_plant"}
 	}
 	for _, name := range names {
 		tab := readTable(t, name)
@@ -195,9 +213,19 @@ func TestSplit(t *testing.T) {
 				res, f := fitRows(t, p, plan, tab, slices.Clone(order[:n]), order[n:])
 				r := *res.R2
 				sum.add(r, f, pipeline.DefaultHoldout*float64(n))
-				t.Logf("| %s | %d | %g | %.3f | %.3f to %.3f | %.3f | %.3f | %.3f | %v |", name, n,
-					epsilon, r.Value, r.Lower, r.Upper, f.measuresOf(r).r2,
-					r.AllErrorsLower, f.clampedMeasures(math.Inf(-1), math.Inf(1), math.Inf(1)).r2, r.Far)
+				t.Logf(
+					"| %s | %d | %g | %.3f | %.3f to %.3f | %.3f | %.3f | %.3f | %v |",
+					name,
+					n,
+					epsilon,
+					r.Value,
+					r.Lower,
+					r.Upper,
+					f.measuresOf(r).r2,
+					r.AllErrorsLower,
+					f.clampedMeasures(math.Inf(-1), math.Inf(1), math.Inf(1)).r2,
+					r.Far,
+				)
 			}
 			appendLine(t, sum.result())
 		}
@@ -232,9 +260,19 @@ func TestHoldout(t *testing.T) {
 	for _, name := range publicTables(t) {
 		tab := readTable(t, name)
 		used := min(tab.Len(), *most)
-		l := holdoutLine{Kind: "holdout", Name: name, N: used * 4 / 5, Runs: *runs}
+		l := holdoutLine{
+			Kind: "holdout",
+			Name: name,
+			N:    used * 4 / 5,
+			Runs: *runs,
+		}
 		for _, l.Epsilon = range parseFloats(t, *epsilons) {
-			if done[line{Kind: l.Kind, Name: l.Name, N: l.N, Epsilon: l.Epsilon}.key()] {
+			if done[line{
+				Kind:    l.Kind,
+				Name:    l.Name,
+				N:       l.N,
+				Epsilon: l.Epsilon,
+			}.key()] {
 				continue
 			}
 			p, _ := planDefaults(t, tab, l.Epsilon)
@@ -247,14 +285,23 @@ func TestHoldout(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					_, f := fitRows(t, p, plan, tab, slices.Clone(order[:l.N]), order[l.N:])
+					_, f := fitRows(
+						t,
+						p,
+						plan,
+						tab,
+						slices.Clone(order[:l.N]),
+						order[l.N:],
+					)
 					r2 := f.clampedMeasures(math.Inf(-1), math.Inf(1), math.Inf(1)).r2
 					reached[k] = append(reached[k], r2)
 				}
 			}
 			n := float64(*runs)
 			squares := 0.
-			l.Smaller, l.Default, l.Loss = 0, 0, 0
+			l.Smaller = 0
+			l.Default = 0
+			l.Loss = 0
 			for i, smaller := range reached[0] {
 				l.Smaller += smaller / n
 				l.Default += reached[1][i] / n
@@ -280,9 +327,11 @@ const poolRecords = 6400
 // releases: with a coverage of .9 fewer than 10 hits have probability below 1e-6.
 func TestPools(t *testing.T) {
 	done := finishedKeys(t)
-	number, names := *runs, publicTables(t)
+	number := *runs
+	names := publicTables(t)
 	if number == 0 {
-		number, names = 20, []string{"uci_power_plant"}
+		number = 20
+		names = []string{"uci_power_plant"}
 	}
 	for _, name := range names {
 		tab := readTable(t, name)
@@ -290,7 +339,12 @@ func TestPools(t *testing.T) {
 			continue
 		}
 		for _, epsilon := range parseFloats(t, *epsilons) {
-			sum := tally{line: line{Kind: "pools", Name: name, N: poolRecords, Epsilon: epsilon}}
+			sum := tally{line: line{
+				Kind:    "pools",
+				Name:    name,
+				N:       poolRecords,
+				Epsilon: epsilon,
+			}}
 			if done[sum.key()] {
 				continue
 			}
@@ -304,8 +358,14 @@ func TestPools(t *testing.T) {
 			for i := range poolFits {
 				r := rand.New(rand.NewPCG(uint64(i), 2))
 				order := r.Perm(tab.Len())
-				res, f := fitRows(t, p, fitPlan, tab, order[:poolRecords],
-					order[poolRecords:min(len(order), poolRecords+*most)])
+				res, f := fitRows(
+					t,
+					p,
+					fitPlan,
+					tab,
+					order[:poolRecords],
+					order[poolRecords:min(len(order), poolRecords+*most)],
+				)
 				model := regression.LinearPart(res.Model)
 				frame := evaluate.Pairs{
 					Lower:  model.Lower,
@@ -314,8 +374,15 @@ func TestPools(t *testing.T) {
 				}
 				priced := heldOutPlan(t, releasePlan)
 				for range (number + poolFits - 1 - i) / poolFits {
-					sum.add(measureR2(t, priced, f.drawRecords(r, heldOut).testPairs(t, frame)), f,
-						float64(heldOut))
+					sum.add(
+						measureR2(
+							t,
+							priced,
+							f.drawRecords(r, heldOut).testPairs(t, frame),
+						),
+						f,
+						float64(heldOut),
+					)
 				}
 			}
 			result := sum.result()

@@ -19,11 +19,14 @@ func TestTrueEpsilon(t *testing.T) {
 	if got := (BoostedAdaSSP{}).TrueEpsilon(1, 1e-6); math.Abs(got-1112) > 2 {
 		t.Errorf("epsilon %v, want about 1112", got)
 	}
-	if got := (BoostedAdaSSP{Calibrated: true}).TrueEpsilon(1, 1e-6); math.Abs(got-1) > 1e-6 {
+	got := (BoostedAdaSSP{Calibrated: true}).TrueEpsilon(1, 1e-6)
+	if math.Abs(got-1) > 1e-6 {
 		t.Errorf("calibrated noise has epsilon %v", got)
 	}
 	if one, ten := (BoostedAdaSSP{Rounds: 1}).TrueEpsilon(1, 1e-6),
-		(BoostedAdaSSP{Rounds: 10}).TrueEpsilon(1, 1e-6); !(28 < one && one < ten && ten < 1112) {
+		(BoostedAdaSSP{Rounds: 10}).TrueEpsilon(1, 1e-6); !(28 < one &&
+		one < ten &&
+		ten < 1112) {
 		t.Errorf("epsilons %v and %v", one, ten)
 	}
 }
@@ -35,8 +38,10 @@ func TestBoostedAdaSSP(t *testing.T) {
 	x := make([][]float64, 2)
 	var y []float64
 	for range 20_000 {
-		a, b := rng.Float64()-.5, rng.Float64()-.5
-		x[0], x[1] = append(x[0], a), append(x[1], b)
+		a := rng.Float64() - .5
+		b := rng.Float64() - .5
+		x[0] = append(x[0], a)
+		x[1] = append(x[1], b)
 		y = append(y, (.5*a-.25*b+.1)/math.Sqrt(1+a*a+b*b))
 	}
 	theta, err := BoostedAdaSSP{}.Fit(rng, x, y, 1, 1e-6)
@@ -76,7 +81,9 @@ func TestSubLassoEqualParts(t *testing.T) {
 		x = make([][]float64, 2)
 		for i := range n {
 			v := float64(i) + rng.Float64()/2
-			x[0], x[1], y = append(x[0], v*v*v), append(x[1], v), append(y, v)
+			x[0] = append(x[0], v*v*v)
+			x[1] = append(x[1], v)
+			y = append(y, v)
 		}
 		return x, y
 	}
@@ -88,7 +95,8 @@ func TestSubLassoEqualParts(t *testing.T) {
 		}
 		return out
 	}
-	before, after := votes(3*parts-1), votes(3*parts)
+	before := votes(3*parts - 1)
+	after := votes(3 * parts)
 	if before[0] != parts || before[1] != 0 || after[1] < .9*parts {
 		t.Fatalf("votes %v, and with one record more %v", before, after)
 	}
@@ -124,7 +132,8 @@ func TestTukeyChecks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	further := 0
 	for range 200 {
-		m, d := 60+rng.IntN(300), 1+rng.IntN(3)
+		m := 60 + rng.IntN(300)
+		d := 1 + rng.IntN(3)
 		models := make([][]float64, m)
 		for i := range models {
 			for range d {
@@ -132,7 +141,8 @@ func TestTukeyChecks(t *testing.T) {
 			}
 		}
 		c := NewTukeyCheck(models, .2+rng.Float64(), 1e-3)
-		a, b := c.Distance84(), c.Distance85()
+		a := c.Distance84()
+		b := c.Distance85()
 		if b < a {
 			t.Fatalf("%d models of %d: %d by lemma 8.4 and %d by lemma 8.5", m, d, a, b)
 		}
@@ -143,8 +153,8 @@ func TestTukeyChecks(t *testing.T) {
 	if further < 20 {
 		t.Errorf("lemma 8.5 counts further %d times", further)
 	}
-	old, tight := LeastModels(2, .5, 1e-5, TukeyCheck.Distance84),
-		LeastModels(2, .5, 1e-5, TukeyCheck.Distance85)
+	old := LeastModels(2, .5, 1e-5, TukeyCheck.Distance84)
+	tight := LeastModels(2, .5, 1e-5, TukeyCheck.Distance85)
 	if !(tight < old) {
 		t.Errorf("%d models by lemma 8.4, %d by lemma 8.5", old, tight)
 	}
@@ -243,7 +253,13 @@ func TestCorrelatedSensitivity(t *testing.T) {
 		first, _ := DPFSDR{Epsilon2: 1e12}.train(rng, z, labels, []int{0, 3}, records)
 		sum := 0.
 		for range 50 {
-			w, accuracy := DPFSDR{Epsilon2: epsilon}.train(rng, z, labels, []int{0, 3}, records)
+			w, accuracy := DPFSDR{Epsilon2: epsilon}.train(
+				rng,
+				z,
+				labels,
+				[]int{0, 3},
+				records,
+			)
 			if !(accuracy >= 0 && accuracy <= 1) {
 				t.Fatalf("accuracy %v", accuracy)
 			}

@@ -23,27 +23,44 @@ func TestSuitesInChromium(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(tables, name+".csv"),
-			[]byte(numericTable(string(table), 800)), 0o600); err != nil {
+		err = os.WriteFile(
+			filepath.Join(tables, name+".csv"),
+			[]byte(numericTable(string(table), 800)),
+			0o600,
+		)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	for name, o := range map[string]suite.Options{suite.Copies: {}, suite.Seed001: {Data: tables}} {
-		o.Public, o.Trials, o.Out = true, 1, t.TempDir()
+	for name, o := range map[string]suite.Options{
+		suite.Copies:  {},
+		suite.Seed001: {Data: tables},
+	} {
+		o.Public = true
+		o.Trials = 1
+		o.Out = t.TempDir()
 		if _, err := suite.Run(t.Context(), name, o); err != nil {
 			t.Fatal(err)
 		}
-		b.Do(chromedp.Navigate("file://"+filepath.Join(o.Out, suite.PageFile)),
-			chromedp.WaitVisible(chromedp.CSS("main")))
-		figures := browser.Eval[int](b, `document.querySelectorAll("figure svg[role=img]").length`)
+		b.Do(
+			chromedp.Navigate("file://"+filepath.Join(o.Out, suite.PageFile)),
+			chromedp.WaitVisible(chromedp.CSS("main")),
+		)
+		figures := browser.Eval[int](
+			b,
+			`document.querySelectorAll("figure svg[role=img]").length`,
+		)
 		if figures < 2 {
 			t.Errorf("%s: %d figures", name, figures)
 		}
 		bare := browser.Eval[int](b, `[...document.querySelectorAll("svg *")].filter(
 			e => e.tagName !== "title" && !e.classList.length).length`)
 		if bare > 0 {
-			t.Errorf("%s: %d elements without a class, and so without a colour in the dark",
-				name, bare)
+			t.Errorf(
+				"%s: %d elements without a class, and so without a colour in the dark",
+				name,
+				bare,
+			)
 		}
 		b.CheckScreens("suite-" + name)
 	}

@@ -17,7 +17,8 @@ func TestCopiesTable(t *testing.T) {
 		for j, g := range table.group {
 			groups[g] = append(groups[g], j)
 		}
-		if len(table.x) != copiesColumns || len(groups) != copiesInformative+1 ||
+		if len(table.x) != copiesColumns ||
+			len(groups) != copiesInformative+1 ||
 			len(groups[-1]) != copiesColumns-4*copiesInformative {
 			t.Fatalf("%s: groups %v", data, groups)
 		}
@@ -38,7 +39,8 @@ func TestCopiesTable(t *testing.T) {
 				rest[i] -= table.x[columns[0]][i]
 			}
 		}
-		if d := deviation(rest); data == exactCopies && math.Abs(d-math.Sqrt(copiesNoise)) > .2 {
+		d := deviation(rest)
+		if data == exactCopies && math.Abs(d-math.Sqrt(copiesNoise)) > .2 {
 			t.Errorf("%s: noise of %v", data, d)
 		}
 	}
@@ -50,8 +52,11 @@ func TestCopiesOutcomes(t *testing.T) {
 		picked        []int
 		right, groups float64
 	}{
-		{[]int{1, 2, 3, 4, 5}, 1, 1}, {[]int{0, 1, 2, 3, 4}, 0, .8}, {[]int{2, 3, 4, 5, 6}, 0, .8},
-		{[]int{0, 1, 2, 3, 4, 5}, 0, 1}, {[]int{6}, 0, 0},
+		{[]int{1, 2, 3, 4, 5}, 1, 1},
+		{[]int{0, 1, 2, 3, 4}, 0, .8},
+		{[]int{2, 3, 4, 5, 6}, 0, .8},
+		{[]int{0, 1, 2, 3, 4, 5}, 0, 1},
+		{[]int{6}, 0, 0},
 	} {
 		got := table.compareGroups(c.picked)
 		if got[metricRight] != c.right || got[metricGroups] != c.groups {
@@ -62,8 +67,12 @@ func TestCopiesOutcomes(t *testing.T) {
 
 // TestCopiesRun checks that with many rows Kendall finds the groups, and that the tables do not depend on the method.
 func TestCopiesRun(t *testing.T) {
-	if got := newCopiesTable(nearCopies, Setting{K: 5, N: 10},
-		newGenerator("a", 1, 1)); !slices.Equal(got.y,
+	got := newCopiesTable(
+		nearCopies,
+		Setting{K: 5, N: 10},
+		newGenerator("a", 1, 1),
+	)
+	if !slices.Equal(got.y,
 		newCopiesTable(nearCopies, Setting{K: 5, N: 10}, newGenerator("a", 1, 1)).y) {
 		t.Error("the same seed gave another table")
 	}
@@ -73,9 +82,10 @@ func TestCopiesRun(t *testing.T) {
 	}
 	keys = append(keys, Key{copiesCell(nearCopies, "magic", 100, 2), 1})
 	var records []Record
-	if err := copiesRun(0)(t.Context(), keys, func(k Key, o Outcome) {
+	err := copiesRun(0)(t.Context(), keys, func(k Key, o Outcome) {
 		records = append(records, Record{k, o})
-	}); err != nil {
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range records {
@@ -125,8 +135,8 @@ func TestCopiesPlan(t *testing.T) {
 	if _, err := NewPlan(Copies, Options{}); !errors.Is(err, bench.ErrNotPublic) {
 		t.Errorf("without consent: %v", err)
 	}
-	if _, err := NewPlan(Copies, Options{Public: true, Trials: -1}); !errors.Is(err,
-		bench.ErrTrials) {
+	_, err = NewPlan(Copies, Options{Public: true, Trials: -1})
+	if !errors.Is(err, bench.ErrTrials) {
 		t.Errorf("-1 trials: %v", err)
 	}
 }

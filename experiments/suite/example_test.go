@@ -26,14 +26,23 @@ func ExampleRun() {
 	}
 
 	records, err := suite.Run(context.Background(), suite.Seed001, suite.Options{
-		Public: true, Data: dir, Out: filepath.Join(dir, "out"), Trials: 1,
+		Public: true,
+		Data:   dir,
+		Out:    filepath.Join(dir, "out"),
+		Trials: 1,
 	})
 	if err != nil {
 		panic(err)
 	}
 	for _, r := range records {
 		if r.Method == "nonprivate-ols" {
-			fmt.Printf("%s, trial %d of %s: R² %.2f\n", r.Data, r.Trial, r.Method, r.Values["r2"])
+			fmt.Printf(
+				"%s, trial %d of %s: R² %.2f\n",
+				r.Data,
+				r.Trial,
+				r.Method,
+				r.Values["r2"],
+			)
 		}
 	}
 	// Output: line, trial 1 of nonprivate-ols: R² 1.00
@@ -46,8 +55,15 @@ func ExampleNames() {
 
 func ExampleDescribe() {
 	d := suite.Describe([]float64{.2, .4, .6, .8})
-	fmt.Printf("median %.2f, quartiles %.2f and %.2f, mean %.2f in %.2f to %.2f\n", d.Median, d.Q25,
-		d.Q75, d.Mean, d.Low, d.High)
+	fmt.Printf(
+		"median %.2f, quartiles %.2f and %.2f, mean %.2f in %.2f to %.2f\n",
+		d.Median,
+		d.Q25,
+		d.Q75,
+		d.Mean,
+		d.Low,
+		d.High,
+	)
 	// Output: median 0.50, quartiles 0.35 and 0.65, mean 0.50 in 0.25 to 0.75
 }
 
@@ -67,11 +83,15 @@ func ExampleOpenStore() {
 		}
 		fmt.Println("finished:", s.Done(key))
 		if !s.Done(key) {
-			if err := s.Put(
+			err := s.Put(
 				suite.Record{
-					Key:     key,
-					Outcome: suite.Outcome{Status: suite.OK, Values: map[string]float64{"r2": .7}},
-				}); err != nil {
+					Key: key,
+					Outcome: suite.Outcome{
+						Status: suite.OK,
+						Values: map[string]float64{"r2": .7},
+					},
+				})
+			if err != nil {
 				panic(err)
 			}
 		}
@@ -86,9 +106,14 @@ func ExampleOpenStore() {
 
 func ExampleFigure_SVG() {
 	svg := suite.Figure{
-		Title: "a curve", XLabel: "epsilon", YLabel: "share", YMax: 1,
-		Series: []suite.Series{{Points: []suite.Point{{X: 1, Y: .2, Low: .1, High: .3},
-			{X: 2, Y: .6, Low: .5, High: .7}}}},
+		Title:  "a curve",
+		XLabel: "epsilon",
+		YLabel: "share",
+		YMax:   1,
+		Series: []suite.Series{{Points: []suite.Point{
+			{X: 1, Y: .2, Low: .1, High: .3},
+			{X: 2, Y: .6, Low: .5, High: .7},
+		}}},
 	}.SVG()
 	fmt.Println(strings.Contains(string(svg), "<title>a curve</title>"))
 	// Output: true

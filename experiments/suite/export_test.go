@@ -7,7 +7,8 @@ import (
 
 func TestCSV(t *testing.T) {
 	second := trialRecord("a", "m", 2, .5)
-	second.Values["overlap"], second.Picked = .6, []int{2, 7}
+	second.Values["overlap"] = .6
+	second.Picked = []int{2, 7}
 	failed := trialRecord("a", "m", 3, 0)
 	failed.Outcome = failure(Failed, errors.New(`k is 5, "too many"`))
 	records := []Record{trialRecord("a", "m", 1, .25), second, failed}
@@ -40,8 +41,14 @@ a,m,5,1,,,,,,,r2,2,0.375,0.13000450193249324,0.6199954980675068,0.25,0.3125,0.37
 func TestSettingString(t *testing.T) {
 	for want, s := range map[string]Setting{
 		"share=0.04 noise=0.32": {Share: .04, Noise: .32},
-		"":                      {}, "k=5 epsilon=0.5": {K: 5, Epsilon: .5},
-		"epsilon=1 delta=1e-05 n=100 copies=3": {Epsilon: 1, Delta: 1e-5, N: 100, Copies: 3},
+		"":                      {},
+		"k=5 epsilon=0.5":       {K: 5, Epsilon: .5},
+		"epsilon=1 delta=1e-05 n=100 copies=3": {
+			Epsilon: 1,
+			Delta:   1e-5,
+			N:       100,
+			Copies:  3,
+		},
 	} {
 		if got := s.String(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -32,11 +32,15 @@ func checkPage(t *testing.T, p Page) string {
 		t.Fatal(err)
 	}
 	text := b.String()
-	for _, element := range regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(text, -1) {
+	for _, element := range regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(
+		text,
+		-1,
+	) {
 		wellFormed(t, element)
 	}
-	if outside := regexp.MustCompile(
-		`(?i)<script|<link|<img|@import|url\(|src=|href="[^#]`).FindString(text); outside != "" {
+	outside := regexp.MustCompile(
+		`(?i)<script|<link|<img|@import|url\(|src=|href="[^#]`).FindString(text)
+	if outside != "" {
 		t.Errorf("the page holds %s", outside)
 	}
 	for _, broken := range []string{"NaN", "ZgotmplZ", "%!"} {
@@ -44,8 +48,10 @@ func checkPage(t *testing.T, p Page) string {
 			t.Errorf("the page holds %s", broken)
 		}
 	}
-	if figures := strings.Count(text, "<figure>"); figures != strings.Count(text, "</figure>") ||
-		figures != strings.Count(text, `role="img"`) || !strings.HasSuffix(text, "</html>\n") {
+	figures := strings.Count(text, "<figure>")
+	if figures != strings.Count(text, "</figure>") ||
+		figures != strings.Count(text, `role="img"`) ||
+		!strings.HasSuffix(text, "</html>\n") {
 		t.Errorf("the page is not complete")
 	}
 	return text
@@ -53,13 +59,20 @@ func checkPage(t *testing.T, p Page) string {
 
 func TestPageHTML(t *testing.T) {
 	curve := Series{
-		Name:   "a<b",
-		Points: []Point{{1, .2, .1, .3}, {10, .5, math.NaN(), math.NaN()}, {100, math.NaN(), 0, 1}},
+		Name: "a<b",
+		Points: []Point{
+			{1, .2, .1, .3},
+			{10, .5, math.NaN(), math.NaN()},
+			{100, math.NaN(), 0, 1},
+		},
 	}
 	text := checkPage(t, Page{
-		Title: "R & D", Lead: []string{"first", "second"},
+		Title: "R & D",
+		Lead:  []string{"first", "second"},
 		Sections: []Section{{
-			Title: "Part", Text: []string{"words"}, Legend: []Series{curve},
+			Title:  "Part",
+			Text:   []string{"words"},
+			Legend: []Series{curve},
 			Figures: []Figure{{
 				Title:  "a<b & c",
 				XLabel: "epsilon",
@@ -69,10 +82,14 @@ func TestPageHTML(t *testing.T) {
 				YMax:   1,
 				Series: []Series{curve},
 			}},
-			Tables: []Table{{Caption: "numbers", Head: []string{"name", "value"}, Rows: [][]Entry{
-				{{Text: "x<y"}, {Text: "0.5", Note: "± 0.1", Heat: .5, Strong: true}},
-				{{Text: "z"}, {Text: "why", Prose: true, Heat: math.NaN()}},
-			}}},
+			Tables: []Table{{
+				Caption: "numbers",
+				Head:    []string{"name", "value"},
+				Rows: [][]Entry{
+					{{Text: "x<y"}, {Text: "0.5", Note: "± 0.1", Heat: .5, Strong: true}},
+					{{Text: "z"}, {Text: "why", Prose: true, Heat: math.NaN()}},
+				},
+			}},
 		}},
 	})
 	for _, want := range []string{
@@ -89,7 +106,12 @@ func TestPageHTML(t *testing.T) {
 }
 
 func TestFigureDrawsWhatThereIs(t *testing.T) {
-	f := Figure{Title: "f", YMax: 1, Ticks: []float64{0, 1}, TickNames: []string{"all", "5"}}
+	f := Figure{
+		Title:     "f",
+		YMax:      1,
+		Ticks:     []float64{0, 1},
+		TickNames: []string{"all", "5"},
+	}
 	empty := f.SVG()
 	f.Series = []Series{{Points: []Point{{0, math.NaN(), math.NaN(), math.NaN()}}}}
 	if f.SVG() != empty {
@@ -111,12 +133,18 @@ func TestFigureDrawsWhatThereIs(t *testing.T) {
 func TestCurveIntervals(t *testing.T) {
 	c := Series{
 		Style: 3,
-		Points: []Point{{0, .5, .4, .7}, {1, .5, .6, .4}, {2, .5, math.NaN(), 1},
-			{3, math.NaN(), 0, 1}},
+		Points: []Point{
+			{0, .5, .4, .7},
+			{1, .5, .6, .4},
+			{2, .5, math.NaN(), 1},
+			{3, math.NaN(), 0, 1},
+		},
 	}.curve()
-	if c.Style != 3 || !slices.Equal(c.X, []float64{0, 1, 2}) ||
+	if c.Style != 3 ||
+		!slices.Equal(c.X, []float64{0, 1, 2}) ||
 		!slices.Equal(c.Low[:2], []float64{.4, .5}) ||
-		!slices.Equal(c.High[:2], []float64{.7, .5}) || !math.IsNaN(c.Low[2]) {
+		!slices.Equal(c.High[:2], []float64{.7, .5}) ||
+		!math.IsNaN(c.Low[2]) {
 		t.Errorf("%+v", c)
 	}
 }

@@ -23,13 +23,22 @@ func classCSV(t *testing.T, path string, n int) {
 	var b strings.Builder
 	b.WriteString("ID,fnlwgt,sex,age,job,income\n")
 	for i := range n {
-		class, age := "<=50K", 40+10*g.normal()
+		class := "<=50K"
+		age := 40 + 10*g.normal()
 		job := []string{"clerk", "smith", "baker", "smith", "?"}[i%5]
 		if age+5*float64(i%3)+2*g.normal() > 48 {
 			class = ">50K"
 		}
-		fmt.Fprintf(&b, "%d,%.3f,%s,%.3f,%s,%s\n", i, g.normal(), []string{"f", "m"}[i%2], age, job,
-			class)
+		fmt.Fprintf(
+			&b,
+			"%d,%.3f,%s,%.3f,%s,%s\n",
+			i,
+			g.normal(),
+			[]string{"f", "m"}[i%2],
+			age,
+			job,
+			class,
+		)
 	}
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
@@ -72,15 +81,16 @@ func TestReadClassTable(t *testing.T) {
 				t.Errorf("codes %v", tab.Float(3)[:5])
 			}
 		} else if c := columns[3]; !c.Other ||
-			!slices.Equal(c.Categories, []string{"baker", "clerk", "smith"}) || columns[1].Other {
+			!slices.Equal(c.Categories, []string{"baker", "clerk", "smith"}) ||
+			columns[1].Other {
 			t.Errorf("%+v", c)
 		}
 		if c := columns[4]; c.Other || len(c.Categories) != 2 {
 			t.Errorf("the target: %+v", c)
 		}
 	}
-	if tab, err := readClassTable(t.Context(), path, nil, []string{"ID"}, false); err != nil ||
-		len(tab.Schema().Columns[0].Categories) != 50 {
+	tab, err := readClassTable(t.Context(), path, nil, []string{"ID"}, false)
+	if err != nil || len(tab.Schema().Columns[0].Categories) != 50 {
 		t.Errorf("a number as a category: %v", err)
 	}
 }
@@ -93,7 +103,10 @@ func TestBalanced(t *testing.T) {
 		ones += int(labels[i])
 	}
 	sorted := slices.Sorted(slices.Values(got))
-	if len(got) != 6 || ones != 3 || sorted[0] == 0 || len(slices.Compact(sorted)) != 6 ||
+	if len(got) != 6 ||
+		ones != 3 ||
+		sorted[0] == 0 ||
+		len(slices.Compact(sorted)) != 6 ||
 		slices.Contains(got, 5) {
 		t.Errorf("%v", got)
 	}
@@ -120,14 +133,16 @@ func TestPartlyRun(t *testing.T) {
 			}
 		}
 		keys = append(keys, Key{Cell{Method: "magic"}, 1})
-		if err := x.run(t.Context(), keys, func(k Key, o Outcome) {
+		err := x.run(t.Context(), keys, func(k Key, o Outcome) {
 			records = append(records, Record{k, o})
-		}); err != nil {
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, r := range records {
-		a, curve := r.Values[metricAccuracy], r.Values[afterRounds(curveLength)]
+		a := r.Values[metricAccuracy]
+		curve := r.Values[afterRounds(curveLength)]
 		switch {
 		case r.Method == "magic":
 			if r.Status != Unavailable {
@@ -135,7 +150,8 @@ func TestPartlyRun(t *testing.T) {
 			}
 		case r.Status != OK:
 			t.Errorf("%+v", r)
-		case r.Data == curveSet && !(curve > .5 && curve <= 1 && len(r.Values) == len(curveRounds)):
+		case r.Data == curveSet &&
+			!(curve > .5 && curve <= 1 && len(r.Values) == len(curveRounds)):
 			t.Errorf("%s: %v", r.Method, r.Values)
 		case r.Method == openLogistic && a < .7:
 			t.Errorf("without privacy: %+v", r)
@@ -147,8 +163,11 @@ func TestPartlyRun(t *testing.T) {
 		}
 	}
 	text := checkPage(t, partlyPage(records))
-	for _, part := range []string{adultOneHot + ", partly private", "boosting-for-people",
-		"ε = 0.3"} {
+	for _, part := range []string{
+		adultOneHot + ", partly private",
+		"boosting-for-people",
+		"ε = 0.3",
+	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the page lacks %s", part)
 		}
@@ -172,9 +191,10 @@ func TestPartlyTrial(t *testing.T) {
 		}
 		return out
 	}
-	a, b := x.trial(Key{Cell{Method: "a"}, 2}),
-		x.trial(Key{Cell{Method: "b", Setting: Setting{Epsilon: 1}}, 2})
-	if !slices.Equal(ids(a.train), ids(b.train)) || !slices.Equal(ids(a.test), ids(b.test)) ||
+	a := x.trial(Key{Cell{Method: "a"}, 2})
+	b := x.trial(Key{Cell{Method: "b", Setting: Setting{Epsilon: 1}}, 2})
+	if !slices.Equal(ids(a.train), ids(b.train)) ||
+		!slices.Equal(ids(a.test), ids(b.test)) ||
 		slices.Equal(ids(a.test), ids(x.trial(Key{Trial: 3}).test)) {
 		t.Error("splits depend on the method, or not on the trial")
 	}
@@ -194,7 +214,8 @@ func TestPartlyTrial(t *testing.T) {
 	}
 	x.set.small = true
 	s := x.trial(Key{Trial: 1})
-	if last := slices.Max(ids(s.train)); last >= smallRows || slices.Min(ids(s.test)) < smallRows {
+	last := slices.Max(ids(s.train))
+	if last >= smallRows || slices.Min(ids(s.test)) < smallRows {
 		t.Errorf("trained on records up to %d", last)
 	}
 }
@@ -202,7 +223,10 @@ func TestPartlyTrial(t *testing.T) {
 func TestPartlyPlan(t *testing.T) {
 	dir := t.TempDir()
 	classCSV(t, filepath.Join(dir, "adult.csv"), 20)
-	if _, err := NewPlan(Seed004, Options{Public: true, Data: dir}); !errors.Is(err, ErrData) ||
+	if _, err := NewPlan(Seed004, Options{
+		Public: true,
+		Data:   dir,
+	}); !errors.Is(err, ErrData) ||
 		!strings.Contains(err.Error(), "credit_default") {
 		t.Errorf("a table is missing: %v", err)
 	}
@@ -219,7 +243,8 @@ func TestPartlyPlan(t *testing.T) {
 			}
 			seen[c] = true
 		}
-		if want := partlyTrials; task.Name == toySet && task.Trials != toyTrials ||
+		want := partlyTrials
+		if task.Name == toySet && task.Trials != toyTrials ||
 			task.Name != toySet && task.Trials != want {
 			t.Errorf("%s: %d trials", task.Name, task.Trials)
 		}
@@ -244,12 +269,14 @@ func TestToyExampleIsSolved(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if a := got[10].Values[metricAccuracy]; a < .9 || got[.001].Status != OK ||
-		got[0].Status != Unavailable {
+	a := got[10].Values[metricAccuracy]
+	if a < .9 || got[.001].Status != OK || got[0].Status != Unavailable {
 		t.Errorf("%+v", got)
 	}
 	tab, err := toyTable(newGenerator("test", 0, 1))
-	if err != nil || tab.Len() != toyPoints || !slices.IsSorted(tab.Float(1)) ||
+	if err != nil ||
+		tab.Len() != toyPoints ||
+		!slices.IsSorted(tab.Float(1)) ||
 		!almostEqual(tab.Float(1)[0], -tab.Float(1)[toyPoints-1]) {
 		t.Errorf("the points: %v", err)
 	}
@@ -259,11 +286,18 @@ func TestToyExampleIsSolved(t *testing.T) {
 func TestReweigh(t *testing.T) {
 	weights := []float64{.25, .25, .25, .25}
 	alpha := reweigh(weights, []float64{1, -1, 1, 1}, []int32{1, 0, 1, 0})
-	if !almostEqual(alpha, math.Log(3)/2) || !almostEqual(weights[3], .5) || !almostEqual(weights[0], 1./6) {
+	if !almostEqual(alpha, math.Log(3)/2) ||
+		!almostEqual(weights[3], .5) ||
+		!almostEqual(weights[0], 1./6) {
 		t.Errorf("alpha %v, weights %v", alpha, weights)
 	}
-	h := weak{constant: -.5, at: []int{1}, slopes: []float64{1}}
-	if got := h.votes([][]float64{{9, 9}, {.4, .6}}, 2); !slices.Equal(got, []float64{-1, 1}) {
+	h := weak{
+		constant: -.5,
+		at:       []int{1},
+		slopes:   []float64{1},
+	}
+	got := h.votes([][]float64{{9, 9}, {.4, .6}}, 2)
+	if !slices.Equal(got, []float64{-1, 1}) {
 		t.Errorf("votes %v", got)
 	}
 }
@@ -273,12 +307,15 @@ func TestReweigh(t *testing.T) {
 func TestPartlyOnPublicData(t *testing.T) {
 	path := testkit.PublicData(t, "classification", "adult.raw.csv.gz")
 	x := &partly{set: partlySets()[0], path: path}
-	keys := []Key{{partlyCell(adultCodes, methodNamed(publicLogistic), 0), 1},
-		{partlyCell(adultCodes, methodNamed(partlyGram), 1), 1}}
+	keys := []Key{
+		{partlyCell(adultCodes, methodNamed(publicLogistic), 0), 1},
+		{partlyCell(adultCodes, methodNamed(partlyGram), 1), 1},
+	}
 	got := map[string]float64{}
-	if err := x.run(t.Context(), keys, func(k Key, o Outcome) {
+	err := x.run(t.Context(), keys, func(k Key, o Outcome) {
 		got[k.Method] = o.Values[metricAccuracy]
-	}); err != nil {
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	trial := x.trial(Key{Trial: 1})

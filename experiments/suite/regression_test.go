@@ -32,15 +32,22 @@ func smallTable(t *testing.T, dir, name string, n, d int) {
 		}
 		fmt.Fprintf(&b, "%.5f\n", x[0]+x[1]+.1*g.normal())
 	}
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(b.String()), 0o600); err != nil {
+	err := os.WriteFile(filepath.Join(dir, name), []byte(b.String()), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestRegressionSuite(t *testing.T) {
-	data, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	data := t.TempDir()
+	out := filepath.Join(t.TempDir(), "out")
 	smallTable(t, data, "small.csv", 300, 6)
-	o := Options{Public: true, Data: data, Out: out, Trials: 1}
+	o := Options{
+		Public: true,
+		Data:   data,
+		Out:    out,
+		Trials: 1,
+	}
 	records, err := Run(t.Context(), Seed001, o)
 	if err != nil {
 		t.Fatal(err)
@@ -54,11 +61,13 @@ func TestRegressionSuite(t *testing.T) {
 	}
 	for _, r := range records {
 		switch {
-		case strings.HasPrefix(r.Method, publishedBefore) && strings.Contains(r.Method, "adassp") &&
+		case strings.HasPrefix(r.Method, publishedBefore) &&
+			strings.Contains(r.Method, "adassp") &&
 			!(r.Status == OK && r.Values["r2"] < 1):
 			t.Errorf("a published pipeline: %+v", r)
 		case r.Method == "plan of tukey" &&
-			!(r.Status == OK && r.Values[metricNeeded] > r.Values[metricTrain] &&
+			!(r.Status == OK &&
+				r.Values[metricNeeded] > r.Values[metricTrain] &&
 				r.Values[metricTrain] == 270):
 			t.Errorf("the plan does not predict the abstention: %+v", r)
 		case r.Method == nonPrivate &&
@@ -82,12 +91,15 @@ func TestRegressionSuite(t *testing.T) {
 	}
 	// All trials are finished. Two more trials do not change the first.
 	first := readResults(t, out)
-	if _, err := Run(t.Context(), Seed001, o); err != nil || !bytes.Equal(readResults(t, out), first) {
+	_, err = Run(t.Context(), Seed001, o)
+	if err != nil || !bytes.Equal(readResults(t, out), first) {
 		t.Errorf("run again: %v", err)
 	}
 	o.Trials = 2
 	records, err = Run(t.Context(), Seed001, o)
-	if err != nil || len(records) != 2*each+5 || !bytes.HasPrefix(readResults(t, out), first) {
+	if err != nil ||
+		len(records) != 2*each+5 ||
+		!bytes.HasPrefix(readResults(t, out), first) {
 		t.Errorf("extended: %v, %d records", err, len(records))
 	}
 }
@@ -98,7 +110,8 @@ func TestRegressionKeepsItsSplits(t *testing.T) {
 	smallTable(t, data, "small.csv", 100, 3)
 	path := filepath.Join(data, "small.csv")
 	var want []float64
-	if _, err := bench.Run(t.Context(),
+	_, err := bench.Run(
+		t.Context(),
 		bench.Config{
 			Public:  true,
 			Data:    []string{path},
@@ -106,15 +119,22 @@ func TestRegressionKeepsItsSplits(t *testing.T) {
 			Trials:  5,
 			Seed:    3,
 		},
-		func(r bench.Row) { want = append(want, r.Value) }); err != nil {
+		func(r bench.Row) { want = append(want, r.Value) },
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 	cell := regressionCell("small", nonPrivate, nil)
-	run := regressionRun{path: path, seed: 3, trials: 5}
+	run := regressionRun{
+		path:   path,
+		seed:   3,
+		trials: 5,
+	}
 	got := map[int]float64{}
-	if err := run.run(t.Context(), []Key{{cell, 2}, {cell, 5}}, func(k Key, o Outcome) {
+	err = run.run(t.Context(), []Key{{cell, 2}, {cell, 5}}, func(k Key, o Outcome) {
 		got[k.Trial] = o.Values["r2"]
-	}); err != nil {
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	if len(got) != 2 || got[2] != want[1] || got[5] != want[4] {
@@ -127,12 +147,17 @@ func TestRegressionFailuresAreReported(t *testing.T) {
 	smallTable(t, data, "small.csv", 60, 3)
 	run := regressionRun{path: filepath.Join(data, "small.csv"), trials: 1}
 	got := map[string]Outcome{}
-	keys := []Key{{Cell{Method: "magic+tukey"}, 1}, {Cell{Method: "nonprivate-ols"}, 1},
-		{Cell{Method: "kendall:9+joint-gram"}, 1}}
-	if err := run.run(t.Context(), keys, func(k Key, o Outcome) { got[k.Method] = o }); err != nil {
+	keys := []Key{
+		{Cell{Method: "magic+tukey"}, 1},
+		{Cell{Method: "nonprivate-ols"}, 1},
+		{Cell{Method: "kendall:9+joint-gram"}, 1},
+	}
+	err := run.run(t.Context(), keys, func(k Key, o Outcome) { got[k.Method] = o })
+	if err != nil {
 		t.Fatal(err)
 	}
-	if o := got["magic+tukey"]; o.Status != Unavailable || !strings.Contains(o.Reason, "magic") {
+	o := got["magic+tukey"]
+	if o.Status != Unavailable || !strings.Contains(o.Reason, "magic") {
 		t.Errorf("an unknown method: %+v", o)
 	}
 	if o := got["kendall:9+joint-gram"]; o.Status != NotApplicable || o.Reason == "" {
@@ -143,19 +168,21 @@ func TestRegressionFailuresAreReported(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := run.run(ctx, keys[1:], func(Key, Outcome) {
+	err = run.run(ctx, keys[1:], func(Key, Outcome) {
 		t.Error("a trial of an ended run")
-	}); !errors.Is(err, context.Canceled) {
+	})
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 	run.path = filepath.Join(data, "none.csv")
 	var file *dataset.FileError
-	if err := run.run(t.Context(), keys[1:], func(Key, Outcome) {}); !errors.As(err, &file) {
+	err = run.run(t.Context(), keys[1:], func(Key, Outcome) {})
+	if !errors.As(err, &file) {
 		t.Errorf("an absent table: %v", err)
 	}
-	if o := outcomeOf(
-		bench.Row{Err: fmt.Errorf("trial: %w", bench.ErrAbstained)}); o.Status != Abstained ||
-		o.Values != nil {
+	o = outcomeOf(
+		bench.Row{Err: fmt.Errorf("trial: %w", bench.ErrAbstained)})
+	if o.Status != Abstained || o.Values != nil {
 		t.Errorf("an abstention: %+v", o)
 	}
 }
@@ -165,7 +192,10 @@ func TestRegressionFailuresAreReported(t *testing.T) {
 func TestPublishedPipelines(t *testing.T) {
 	dir := t.TempDir()
 	smallTable(t, dir, "small.csv", 6000, 6)
-	task := publishedTask(tableFile{"small", filepath.Join(dir, "small.csv")}, Options{Trials: 1})
+	task := publishedTask(
+		tableFile{"small", filepath.Join(dir, "small.csv")},
+		Options{Trials: 1},
+	)
 	done := 0
 	err := task.Run(t.Context(), task.Keys(), func(k Key, o Outcome) {
 		done++
@@ -179,10 +209,12 @@ func TestPublishedPipelines(t *testing.T) {
 	if err != nil || done != len(publishedPipelines()) {
 		t.Errorf("%d trials, %v", done, err)
 	}
-	if e := (publishedPipeline{"", "boosted-adassp"}).trueEpsilon(); math.Abs(e-744.7) > .1 {
+	e := (publishedPipeline{"", "boosted-adassp"}).trueEpsilon()
+	if math.Abs(e-744.7) > .1 {
 		t.Errorf("epsilon %v", e)
 	}
-	if e := (publishedPipeline{"kendall", "boosted-adassp"}).trueEpsilon(); !math.IsInf(e, 1) {
+	e = (publishedPipeline{"kendall", "boosted-adassp"}).trueEpsilon()
+	if !math.IsInf(e, 1) {
 		t.Errorf("epsilon %v", e)
 	}
 }
@@ -194,15 +226,23 @@ func TestRegressionPageByHand(t *testing.T) {
 	var records []Record
 	put := func(data, method string, o Outcome) {
 		for trial := range 2 {
-			records = append(records, Record{Key{regressionCell(data, method, ks), trial + 1}, o})
+			records = append(
+				records,
+				Record{Key{regressionCell(data, method, ks), trial + 1}, o},
+			)
 		}
 	}
 	value := func(v float64) Outcome {
 		return Outcome{Status: OK, Values: map[string]float64{"r2": v}}
 	}
 	medians := map[string]float64{
-		nonPrivate: .9, "joint-gram": .8, "auto": .7, "boosted-adassp": -1,
-		"kendall:5+tukey": .85, "sublasso:5+tukey": .1, "kendall:5+boosted-adassp": .7,
+		nonPrivate:                  .9,
+		"joint-gram":                .8,
+		"auto":                      .7,
+		"boosted-adassp":            -1,
+		"kendall:5+tukey":           .85,
+		"sublasso:5+tukey":          .1,
+		"kendall:5+boosted-adassp":  .7,
 		"sublasso:5+boosted-adassp": -2e9,
 	}
 	for _, m := range methods {
@@ -224,19 +264,30 @@ func TestRegressionPageByHand(t *testing.T) {
 	table := newRegressionTable(records)
 	ranks := table.rankIn("a", 5)
 	for m, want := range map[string]float64{
-		"kendall:5+tukey": 1, "joint-gram": 2, "auto": 3.5, "kendall:5+boosted-adassp": 3.5,
-		"sublasso:5+tukey": 5,
-		"boosted-adassp":   6, "sublasso:5+boosted-adassp": 7, "tukey": 8,
+		"kendall:5+tukey":           1,
+		"joint-gram":                2,
+		"auto":                      3.5,
+		"kendall:5+boosted-adassp":  3.5,
+		"sublasso:5+tukey":          5,
+		"boosted-adassp":            6,
+		"sublasso:5+boosted-adassp": 7,
+		"tukey":                     8,
 	} {
 		if ranks[m] != want {
 			t.Errorf("rank of %s: %v, want %v", m, ranks[m], want)
 		}
 	}
-	if len(ranks) != 8 || len(table.rankIn("b", 5)) != 0 || len(table.rankIn("a", 10)) != 0 {
+	if len(ranks) != 8 ||
+		len(table.rankIn("b", 5)) != 0 ||
+		len(table.rankIn("a", 10)) != 0 {
 		t.Errorf("ranks %v, %v, %v", ranks, table.rankIn("b", 5), table.rankIn("a", 10))
 	}
-	if s := table.standingOf("kendall:5+tukey", 5); s.mean != 1 || s.first != 1 || s.second != 1 ||
-		s.positive != 1 || s.tables != 1 {
+	s := table.standingOf("kendall:5+tukey", 5)
+	if s.mean != 1 ||
+		s.first != 1 ||
+		s.second != 1 ||
+		s.positive != 1 ||
+		s.tables != 1 {
 		t.Errorf("standing %+v", s)
 	}
 	if s := table.standingOf("tukey", 5); s.abstained != 2 || s.positive != 0 {
@@ -251,7 +302,10 @@ func TestRegressionPageByHand(t *testing.T) {
 			if p.model == "tukey" && p.selector == "" {
 				o = failure(Abstained, errors.New("the check did not pass"))
 			}
-			records = append(records, Record{Key{publishedCell("361104_x", p), trial + 1}, o})
+			records = append(
+				records,
+				Record{Key{publishedCell("361104_x", p), trial + 1}, o},
+			)
 		}
 	}
 	text := checkPage(t, regressionPage(records))
@@ -279,14 +333,24 @@ func TestRoundsByHand(t *testing.T) {
 		methods := []string{roundsMethod(1), roundsMethod(3), roundsMethod(10), roundsMethod(100),
 			"boosted-adassp"}
 		for i, m := range methods {
-			records = append(records,
-				Record{Key{regressionCell(data, m, nil), 1},
-					Outcome{Status: OK, Values: map[string]float64{"r2": medians[i]}}})
+			records = append(
+				records,
+				Record{
+					Key{regressionCell(data, m, nil), 1},
+					Outcome{Status: OK, Values: map[string]float64{"r2": medians[i]}},
+				},
+			)
 		}
 	}
 	table := newRegressionTable(records)
-	a, b := table.roundsOf("a"), table.roundsOf("b")
-	if a.best != .6 || b.best != .5 || !a.isNearBest() || b.isNearBest() || !a.gains() || b.gains() {
+	a := table.roundsOf("a")
+	b := table.roundsOf("b")
+	if a.best != .6 ||
+		b.best != .5 ||
+		!a.isNearBest() ||
+		b.isNearBest() ||
+		!a.gains() ||
+		b.gains() {
 		t.Errorf("%+v, %+v", a, b)
 	}
 	s := table.rounds()
@@ -294,7 +358,8 @@ func TestRoundsByHand(t *testing.T) {
 		t.Errorf("%q", s.Text)
 	}
 	var text strings.Builder
-	if err := (Page{Title: "Rounds", Sections: []Section{s}}).Markdown(&text); err != nil {
+	err := (Page{Title: "Rounds", Sections: []Section{s}}).Markdown(&text)
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -308,8 +373,8 @@ func TestRoundsByHand(t *testing.T) {
 	}
 	tables := Comparison(Seed001, records)
 	var plain strings.Builder
-	if err := tables[len(tables)-1].Plain(&plain); err != nil ||
-		!strings.Contains(plain.String(), "b      0.500  0.400") {
+	err = tables[len(tables)-1].Plain(&plain)
+	if err != nil || !strings.Contains(plain.String(), "b      0.500  0.400") {
 		t.Errorf("%v\n%s", err, &plain)
 	}
 }
@@ -317,9 +382,14 @@ func TestRoundsByHand(t *testing.T) {
 func TestMissingMethodsAreNamed(t *testing.T) {
 	_, ks := regressionMethods()
 	text := checkPage(t, regressionPage([]Record{
-		{Key{regressionCell("a", nonPrivate, ks), 1},
-			Outcome{Status: OK, Values: map[string]float64{"r2": .5}}},
-		{Key{regressionCell("a", "tukey", ks), 1}, failure(Unavailable, errors.New("no model"))},
+		{
+			Key{regressionCell("a", nonPrivate, ks), 1},
+			Outcome{Status: OK, Values: map[string]float64{"r2": .5}},
+		},
+		{
+			Key{regressionCell("a", "tukey", ks), 1},
+			failure(Unavailable, errors.New("no model")),
+		},
 	}))
 	if !strings.Contains(text, "left out below: tukey.") ||
 		strings.Contains(text, "<th>tukey</th>") {

@@ -13,20 +13,34 @@ import (
 
 // fakePlan returns a plan with two tables of two cells. It appends the executed trials to ran.
 func fakePlan(trials int, ran *[]Key) *Plan {
-	p := &Plan{Header: testHeader, Page: func([]Record) Page { return Page{Title: "fake"} }}
+	p := &Plan{
+		Header: testHeader,
+		Page:   func([]Record) Page { return Page{Title: "fake"} },
+	}
 	var mu sync.Mutex
 	for _, data := range []string{"a", "b"} {
 		p.Tasks = append(p.Tasks, Task{
-			Name: data, Trials: trials,
-			Cells: []Cell{{Data: data, Method: "m"},
-				{Data: data, Method: "m", Setting: Setting{K: 3}}},
+			Name:   data,
+			Trials: trials,
+			Cells: []Cell{
+				{Data: data, Method: "m"},
+				{Data: data, Method: "m", Setting: Setting{K: 3}},
+			},
 			Run: func(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
-				return forEachTrial(ctx, todo, func(_ context.Context, k Key) Outcome {
-					mu.Lock()
-					defer mu.Unlock()
-					*ran = append(*ran, k)
-					return Outcome{Status: OK, Values: map[string]float64{"v": float64(k.Trial)}}
-				}, emit)
+				return forEachTrial(
+					ctx,
+					todo,
+					func(_ context.Context, k Key) Outcome {
+						mu.Lock()
+						defer mu.Unlock()
+						*ran = append(*ran, k)
+						return Outcome{
+							Status: OK,
+							Values: map[string]float64{"v": float64(k.Trial)},
+						}
+					},
+					emit,
+				)
 			},
 		})
 	}
@@ -40,15 +54,17 @@ func TestRunResumes(t *testing.T) {
 		ran = nil
 		s := openStore(t, dir)
 		var seen []Progress
-		if err := fakePlan(step.trials, &ran).Run(t.Context(), s, func(p Progress) {
+		err := fakePlan(step.trials, &ran).Run(t.Context(), s, func(p Progress) {
 			seen = append(seen, p)
-		}); err != nil {
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 		if len(ran) != step.want {
 			t.Errorf("%d trials: %d were run, want %d", step.trials, len(ran), step.want)
 		}
-		if n := len(seen); step.want > 0 &&
+		n := len(seen)
+		if step.want > 0 &&
 			(seen[n-1] != Progress{"b", 4 * step.trials, 4 * step.trials}) {
 			t.Errorf("%d trials: progress ends with %+v", step.trials, seen[n-1])
 		}
@@ -82,8 +98,8 @@ func TestRunInterrupted(t *testing.T) {
 		t.Errorf("%d trials are kept of 30 that ended", kept)
 	}
 	ran = nil
-	if err := fakePlan(50, &ran).Run(t.Context(), s, nil); err != nil || len(ran) != 200-kept ||
-		len(s.Records()) != 200 {
+	err = fakePlan(50, &ran).Run(t.Context(), s, nil)
+	if err != nil || len(ran) != 200-kept || len(s.Records()) != 200 {
 		t.Errorf("continued: %v, %d run, %d kept", err, len(ran), len(s.Records()))
 	}
 	if err := s.Close(); err != nil {
@@ -97,16 +113,20 @@ func TestRunEndsWhenTheStoreDoes(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := fakePlan(1000, &ran).Run(t.Context(), s, nil); !errors.Is(err, ErrOutput) ||
-		len(ran) == 4000 {
+	err := fakePlan(1000, &ran).Run(t.Context(), s, nil)
+	if !errors.Is(err, ErrOutput) || len(ran) == 4000 {
 		t.Errorf("got %v after %d trials", err, len(ran))
 	}
 }
 
 func TestRunEndsWithATable(t *testing.T) {
 	broken := errors.New("the table is damaged")
-	p := &Plan{Header: testHeader, Tasks: []Task{{Name: "a", Trials: 1, Cells: []Cell{{Data: "a"}},
-		Run: func(context.Context, []Key, func(Key, Outcome)) error { return broken }}}}
+	p := &Plan{Header: testHeader, Tasks: []Task{{
+		Name:   "a",
+		Trials: 1,
+		Cells:  []Cell{{Data: "a"}},
+		Run:    func(context.Context, []Key, func(Key, Outcome)) error { return broken },
+	}}}
 	s := openStore(t, t.TempDir())
 	defer s.Close()
 	if err := p.Run(t.Context(), s, nil); !errors.Is(err, broken) {

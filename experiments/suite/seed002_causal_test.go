@@ -25,8 +25,13 @@ func causalTar(t *testing.T, path string) {
 	z := gzip.NewWriter(f)
 	w := tar.NewWriter(z)
 	add := func(name, text string) {
-		if err := w.WriteHeader(
-			&tar.Header{Name: name, Mode: 0o600, Size: int64(len(text))}); err != nil {
+		err := w.WriteHeader(
+			&tar.Header{
+				Name: name,
+				Mode: 0o600,
+				Size: int64(len(text)),
+			})
+		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.Write([]byte(text)); err != nil {
@@ -36,7 +41,8 @@ func causalTar(t *testing.T, path string) {
 	for _, set := range causalSets {
 		meta := ""
 		for i := range 4 {
-			g, rows := newGenerator("test", 1, uint64(i)), ""
+			g := newGenerator("test", 1, uint64(i))
+			rows := ""
 			for range 200 {
 				x := 2*g.uniform() - 1
 				y := x*x + .2*g.normal()
@@ -59,13 +65,19 @@ func causalTar(t *testing.T, path string) {
 // method has its values.
 func TestCausalRun(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := NewPlan(seed002+"-causal", Options{Public: true, Data: dir}); !errors.Is(err,
-		ErrData) {
+	if _, err := NewPlan(seed002+"-causal", Options{
+		Public: true,
+		Data:   dir,
+	}); !errors.Is(err, ErrData) {
 		t.Errorf("without the archive: %v", err)
 	}
 	path := filepath.Join(dir, causalArchive)
 	causalTar(t, path)
-	plan, err := NewPlan(seed002+"-causal", Options{Public: true, Data: dir, Trials: 1})
+	plan, err := NewPlan(seed002+"-causal", Options{
+		Public: true,
+		Data:   dir,
+		Trials: 1,
+	})
 	if err != nil || len(plan.Tasks) != 10 {
 		t.Fatalf("%d tasks, %v", len(plan.Tasks), err)
 	}
@@ -75,9 +87,10 @@ func TestCausalRun(t *testing.T) {
 			continue
 		}
 		todo := append(task.Keys(), Key{causalCell("SIM", "magic", 1, 0), 1})
-		if err := task.Run(t.Context(), todo, func(k Key, o Outcome) {
+		err := task.Run(t.Context(), todo, func(k Key, o Outcome) {
 			records = append(records, Record{k, o})
-		}); err != nil {
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -89,7 +102,8 @@ func TestCausalRun(t *testing.T) {
 		if r.Status == OK && !(v >= 0 && v <= 1) {
 			t.Errorf("%+v", r)
 		}
-		if r.Method == causalHistogram && r.Setting.Epsilon == 10 &&
+		if r.Method == causalHistogram &&
+			r.Setting.Epsilon == 10 &&
 			(v != 1 || r.Values[metricPairsMean] != 200) {
 			t.Errorf("%+v", r)
 		}
@@ -104,7 +118,8 @@ func TestCausalRun(t *testing.T) {
 
 // TestGeneratedPairIsStandardised checks that generated pairs are standardised, and equal for equal seeds.
 func TestGeneratedPairIsStandardised(t *testing.T) {
-	a, b := madePair(newGenerator("test", 1, 1), 500), madePair(newGenerator("test", 1, 1), 500)
+	a := madePair(newGenerator("test", 1, 1), 500)
+	b := madePair(newGenerator("test", 1, 1), 500)
 	sum := 0.
 	for i := range a.x {
 		sum += a.x[i] * a.x[i] / 500
@@ -123,17 +138,21 @@ func TestQuartileLaw(t *testing.T) {
 	f := direction.Fit{}
 	for i := range 200 {
 		v := 2*float64(i)/199 - 1
-		f.X, f.ResidualY, f.Y, f.ResidualX = append(f.X, v), append(f.ResidualY, 2*v),
-			append(f.Y, v*v*v), append(f.ResidualX, v)
+		f.X = append(f.X, v)
+		f.ResidualY = append(f.ResidualY, 2*v)
+		f.Y = append(f.Y, v*v*v)
+		f.ResidualX = append(f.ResidualX, v)
 	}
 	for j, want := range []float64{-.5, .5, -1, 1, -.125, .125, -.5, .5} {
 		law := quartileLaw(f, j, 500)
-		if got := mechanism.QuartileAt(quantileIndex(law, .5), quartileReach(j)); math.Abs(got-want) > .03 {
+		got := mechanism.QuartileAt(quantileIndex(law, .5), quartileReach(j))
+		if math.Abs(got-want) > .03 {
 			t.Errorf("quartile %d is %v, want %v", j, got, want)
 		}
 	}
 	g := direction.Fit{X: append([]float64{.99}, f.X[1:]...)}
-	a, b := quartileLaw(f, 0, .7), quartileLaw(g, 0, .7)
+	a := quartileLaw(f, 0, .7)
+	b := quartileLaw(g, 0, .7)
 	most := 0.
 	for i := range a {
 		most = max(most, math.Abs(math.Log(a[i]/b[i])))

@@ -19,10 +19,16 @@ func boardCSV(t *testing.T, path string, n int) {
 	var b strings.Builder
 	b.WriteString("a,b,border,class\n")
 	for i := range n {
-		row, column := i%3, i/3%3
-		fmt.Fprintf(&b, "%.4f,%.4f,%t,%s\n", 3*float64(row)+.7*g.normal(),
-			3*float64(column)+.7*g.normal(), row != 1 || column != 1,
-			[]string{"x", "y", "z"}[(row+column)%3])
+		row := i % 3
+		column := i / 3 % 3
+		fmt.Fprintf(
+			&b,
+			"%.4f,%.4f,%t,%s\n",
+			3*float64(row)+.7*g.normal(),
+			3*float64(column)+.7*g.normal(),
+			row != 1 || column != 1,
+			[]string{"x", "y", "z"}[(row+column)%3],
+		)
 	}
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
@@ -32,22 +38,28 @@ func boardCSV(t *testing.T, path string, n int) {
 func TestSpaceRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "letters.csv")
 	boardCSV(t, path, 1000)
-	for _, set := range []spaceSet{{name: "letters", train: 800},
-		{name: "letters", components: 2}} {
+	for _, set := range []spaceSet{
+		{name: "letters", train: 800},
+		{name: "letters", components: 2},
+	} {
 		x := &space{set: set, path: path}
 		keys := []Key{{Cell{Data: "letters", Method: "magic"}, 1}}
 		for _, m := range spaceWholes() {
-			keys = append(keys, Key{spaceCell("letters", m, 0, 0), 1},
-				Key{spaceCell(noisyLetters, m, 0, .32), 1})
+			keys = append(
+				keys,
+				Key{spaceCell("letters", m, 0, 0), 1},
+				Key{spaceCell(noisyLetters, m, 0, .32), 1},
+			)
 		}
 		for _, m := range spaceCurves() {
 			keys = append(keys, Key{spaceCell("letters", m, .04, 0), 1})
 		}
 		keys = append(keys, Key{spaceCell(noisyLetters, spaceSNC, .02, .32), 1})
 		var records []Record
-		if err := x.run(t.Context(), keys, func(k Key, o Outcome) {
+		err := x.run(t.Context(), keys, func(k Key, o Outcome) {
 			records = append(records, Record{k, o})
-		}); err != nil {
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 		found := map[Cell]map[string]float64{}
@@ -69,12 +81,14 @@ func TestSpaceRun(t *testing.T) {
 			errorOf(noisyLetters, spaceSNC, .02, .32); snc > .7*all {
 			t.Errorf("%+v, noise: snc %v, all %v", set, snc, all)
 		}
-		if v := found[spaceCell("letters", spaceFCNN, 0, 0)]; v[metricShare] > .5 ||
-			v[metricError] > .15 || v[metricDistances] <= 0 {
+		v := found[spaceCell("letters", spaceFCNN, 0, 0)]
+		if v[metricShare] > .5 ||
+			v[metricError] > .15 ||
+			v[metricDistances] <= 0 {
 			t.Errorf("%+v, fcnn: %v", set, v)
 		}
-		if v := found[spaceCell("letters", spaceAll, 0, 0)]; v[metricVectors] != 800 ||
-			v[metricDistances] >= 800 {
+		v = found[spaceCell("letters", spaceAll, 0, 0)]
+		if v[metricVectors] != 800 || v[metricDistances] >= 800 {
 			t.Errorf("%+v, all: %v", set, v)
 		}
 	}
@@ -88,9 +102,14 @@ func TestSeed002Plan(t *testing.T) {
 	if err := os.Mkdir(below, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Public: true, Data: dir, Trials: 1}
+	o := Options{
+		Public: true,
+		Data:   dir,
+		Trials: 1,
+	}
 	for _, set := range spaceSets() {
-		if _, err := NewPlan(seed002+"-space", o); !errors.Is(err, ErrData) ||
+		_, err := NewPlan(seed002+"-space", o)
+		if !errors.Is(err, ErrData) ||
 			!strings.Contains(err.Error(), "seed-002-space: ") {
 			t.Fatal(err)
 		}
@@ -99,7 +118,9 @@ func TestSeed002Plan(t *testing.T) {
 	for _, data := range []string{dir, below} {
 		o.Data = data
 		p, err := NewPlan(seed002+"-space", o)
-		if err != nil || len(p.Tasks) != 5 || len(p.Tasks[0].Keys()) != 16 ||
+		if err != nil ||
+			len(p.Tasks) != 5 ||
+			len(p.Tasks[0].Keys()) != 16 ||
 			len(p.Tasks[1].Keys()) != 36 {
 			t.Fatalf("%v: %+v", err, p)
 		}
@@ -115,13 +136,17 @@ func TestSeed002Plan(t *testing.T) {
 // TestSpaceOnPublicTables checks the claims of the thesis for which a trial is short.
 func TestSpaceOnPublicTables(t *testing.T) {
 	mean := func(set spaceSet, method string, share float64, trials int, metric string) float64 {
-		x := &space{set: set, path: testkit.PublicData(t, "classification", set.file+".csv.gz")}
+		x := &space{
+			set:  set,
+			path: testkit.PublicData(t, "classification", set.file+".csv.gz"),
+		}
 		sum := 0.
 		for trial := range trials {
 			k := Key{spaceCell(set.name, method, share, 0), trial + 1}
-			if err := x.run(t.Context(), []Key{k}, func(_ Key, o Outcome) {
+			err := x.run(t.Context(), []Key{k}, func(_ Key, o Outcome) {
 				sum += o.Values[metric] / float64(trials)
-			}); err != nil {
+			})
+			if err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -151,7 +176,8 @@ func costCSV(t *testing.T, path string, n int) {
 	var b strings.Builder
 	b.WriteString("a,b,noise,kind,class\n")
 	for i := range n {
-		a, c := g.normal(), g.normal()
+		a := g.normal()
+		c := g.normal()
 		score := a + .7*c
 		kind := []string{"p", "q", "r"}[i%3]
 		if kind == "p" {
@@ -169,7 +195,11 @@ func TestCostRun(t *testing.T) {
 	for _, set := range costSets() {
 		costCSV(t, filepath.Join(dir, set.name+".csv"), 3000)
 	}
-	p, err := NewPlan(seed002+"-cost", Options{Public: true, Data: dir, Trials: 1})
+	p, err := NewPlan(seed002+"-cost", Options{
+		Public: true,
+		Data:   dir,
+		Trials: 1,
+	})
 	if err != nil || len(p.Tasks) != 4 {
 		t.Fatalf("%v: %+v", err, p)
 	}
@@ -181,9 +211,10 @@ func TestCostRun(t *testing.T) {
 	}
 	keys = append(keys, Key{Cell{Data: costSets()[1].name, Method: "magic"}, 1})
 	var records []Record
-	if err := p.Tasks[1].Run(t.Context(), keys, func(k Key, o Outcome) {
+	err = p.Tasks[1].Run(t.Context(), keys, func(k Key, o Outcome) {
 		records = append(records, Record{k, o})
-	}); err != nil {
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	found := map[Cell]map[string]float64{}
@@ -202,7 +233,11 @@ func TestCostRun(t *testing.T) {
 		"all":         {costCell(name, costHard, 1, 0, 0, 0), .12, 4},
 		"soft":        {costCell(name, costSoft, 2, 1, 0, 0), .35, 2},
 		"private":     {costCell(name, costPrivate, 1, 0, 3, 0), .2, 4},
-		"cheap cstc":  {costCell(name, costCSTC, 2, 0, 0, costPrices[len(costPrices)-1]), .6, 4},
+		"cheap cstc": {
+			costCell(name, costCSTC, 2, 0, 0, costPrices[len(costPrices)-1]),
+			.6,
+			4,
+		},
 	} {
 		v := found[tt.cell]
 		if v == nil || v[metricError] > tt.wrong || v[metricPaid] > tt.paid {
@@ -232,13 +267,17 @@ func TestTableOne(t *testing.T) {
 	}
 	x := &costs{set: costSets()[2], path: path}
 	for lambda, want := range map[float64]float64{.5: 2, 50: 1, 1e5: 0} {
-		err := x.run(t.Context(), []Key{{costCell(tableOne, costLogistic, 0, 0, 0, lambda), 1}},
+		err := x.run(
+			t.Context(),
+			[]Key{{costCell(tableOne, costLogistic, 0, 0, 0, lambda), 1}},
 			func(_ Key, o Outcome) {
-				if o.Status != OK || o.Values[metricPaid] != want ||
+				if o.Status != OK ||
+					o.Values[metricPaid] != want ||
 					want > 0 && o.Values[metricTrained] > .2 {
 					t.Errorf("lambda %v: %+v, want %v features", lambda, o, want)
 				}
-			})
+			},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

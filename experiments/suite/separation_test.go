@@ -25,8 +25,15 @@ func separatedCSV(t *testing.T, path string, n int) {
 	for i := range n {
 		shift := float64(2*(i%2) - 1)
 		a := shift + g.normal()
-		fmt.Fprintf(&b, "%.4f,%.4f,%.4f,3,%.4f,%d\n", a, shift+g.normal(), a+.01*g.normal(),
-			g.normal(), i%2)
+		fmt.Fprintf(
+			&b,
+			"%.4f,%.4f,%.4f,3,%.4f,%d\n",
+			a,
+			shift+g.normal(),
+			a+.01*g.normal(),
+			g.normal(),
+			i%2,
+		)
 	}
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
@@ -40,13 +47,18 @@ func TestSeparationRun(t *testing.T) {
 	keys := []Key{{Cell{Data: "wdbc", Method: "magic"}, 1}}
 	for _, m := range separationMethods() {
 		cells := append(m.cells("wdbc", 0), m.cells("wdbc"+generatedOf, 0)...)
-		keys = append(keys, Key{cells[0], 1}, Key{cells[len(cells)/2-1], 1},
-			Key{cells[len(cells)-1], 1})
+		keys = append(
+			keys,
+			Key{cells[0], 1},
+			Key{cells[len(cells)/2-1], 1},
+			Key{cells[len(cells)-1], 1},
+		)
 	}
 	var records []Record
-	if err := x.run(t.Context(), keys, func(k Key, o Outcome) {
+	err := x.run(t.Context(), keys, func(k Key, o Outcome) {
 		records = append(records, Record{k, o})
-	}); err != nil {
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range records {
@@ -65,12 +77,14 @@ func TestSeparationRun(t *testing.T) {
 		case len(r.Picked) != int(v[metricFeatures]) || v[metricFeatures] < 1:
 			t.Errorf("%d columns picked: %+v", len(r.Picked), r)
 		case r.Method == openDFS &&
-			(v[metricAccuracy] < .8 || slices.Contains(r.Picked, 4) ||
+			(v[metricAccuracy] < .8 ||
+				slices.Contains(r.Picked, 4) ||
 				slices.Contains(r.Picked, 1) && slices.Contains(r.Picked, 3)):
 			t.Errorf("a flat column, or a copy beside its original: %+v", r)
 		case r.Setting.Epsilon == 50 && v[metricAccuracy] < .75:
 			t.Errorf("with much budget: %+v", r)
-		case r.Method == methodDR && r.Setting.Epsilon == 1 &&
+		case r.Method == methodDR &&
+			r.Setting.Epsilon == 1 &&
 			(v[metricTotal] <= 1 || v[metricTotal] >= 1.1):
 			t.Errorf("the budgets together: %+v", r)
 		}
@@ -89,7 +103,8 @@ func TestSeparationRun(t *testing.T) {
 func TestSplitBudget(t *testing.T) {
 	epsilon, share := splitBudget(.1, .5, 1e-5)
 	mu := budget.GaussianMu(epsilon, 1e-5)
-	if epsilon <= .5 || epsilon >= .6 ||
+	if epsilon <= .5 ||
+		epsilon >= .6 ||
 		math.Abs(mu*math.Sqrt(share)/budget.GaussianMu(.1, 1e-5)-1) > 1e-3 ||
 		math.Abs(mu*math.Sqrt(1-share)/budget.GaussianMu(.5, 1e-5)-1) > 1e-3 {
 		t.Errorf("epsilon %v, share %v", epsilon, share)
@@ -121,7 +136,14 @@ func TestClassLaw(t *testing.T) {
 			for k := range j + 1 {
 				if a, b := dot(got.roots[c][j], got.roots[c][k]),
 					dot(x.law.roots[c][j], x.law.roots[c][k]); math.Abs(a-b) > .1 {
-					t.Errorf("class %d, columns %d and %d: covariance %v, want %v", c, j, k, a, b)
+					t.Errorf(
+						"class %d, columns %d and %d: covariance %v, want %v",
+						c,
+						j,
+						k,
+						a,
+						b,
+					)
 				}
 			}
 		}
@@ -129,8 +151,8 @@ func TestClassLaw(t *testing.T) {
 			t.Error("a constant column varies")
 		}
 	}
-	if again, err := x.law.draw(40000, newGenerator("test", 0, 1)); err != nil ||
-		!slices.Equal(again.Float(0), drawn.Float(0)) {
+	again, err := x.law.draw(40000, newGenerator("test", 0, 1))
+	if err != nil || !slices.Equal(again.Float(0), drawn.Float(0)) {
 		t.Errorf("the same seed gave another table: %v", err)
 	}
 	if labels := baseline.Labels(drawn.All()); slices.Max(labels) != 1 {
@@ -148,8 +170,8 @@ func dot(a, b []float64) float64 {
 
 func TestCholesky(t *testing.T) {
 	root := cholesky([][]float64{{4, 2, 0}, {2, 1, 0}, {0, 0, 9}}) // the second column is half the first
-	if want := [][]float64{{2, 0, 0}, {1, 0, 0}, {0, 0, 3}}; !slices.EqualFunc(root, want,
-		slices.Equal) {
+	want := [][]float64{{2, 0, 0}, {1, 0, 0}, {0, 0, 3}}
+	if !slices.EqualFunc(root, want, slices.Equal) {
 		t.Errorf("%v", root)
 	}
 }
@@ -160,10 +182,15 @@ func TestCrossing(t *testing.T) {
 	for _, c := range []struct {
 		values []float64
 		want   float64
-	}{{[]float64{.9, .5, .8}, 10}, {[]float64{.5, .7, .8}, 1}, {[]float64{.7, .7, .7}, .1},
-		{[]float64{.9, .9, .5}, nan}, {[]float64{nan, nan, nan}, nan}} {
-		if got := crossing(at, c.values, .7); got != c.want &&
-			!(math.IsNaN(got) && math.IsNaN(c.want)) {
+	}{
+		{[]float64{.9, .5, .8}, 10},
+		{[]float64{.5, .7, .8}, 1},
+		{[]float64{.7, .7, .7}, .1},
+		{[]float64{.9, .9, .5}, nan},
+		{[]float64{nan, nan, nan}, nan},
+	} {
+		got := crossing(at, c.values, .7)
+		if got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
 			t.Errorf("%v: %v, want %v", c.values, got, c.want)
 		}
 	}
@@ -172,7 +199,10 @@ func TestCrossing(t *testing.T) {
 func TestSeparationPlan(t *testing.T) {
 	dir := t.TempDir()
 	separatedCSV(t, filepath.Join(dir, "wdbc.csv"), 20)
-	if _, err := NewPlan(Seed003, Options{Public: true, Data: dir}); !errors.Is(err, ErrData) ||
+	if _, err := NewPlan(Seed003, Options{
+		Public: true,
+		Data:   dir,
+	}); !errors.Is(err, ErrData) ||
 		!strings.Contains(err.Error(), "ionosphere") {
 		t.Errorf("a table is missing: %v", err)
 	}
@@ -202,13 +232,16 @@ func TestSeparationPlan(t *testing.T) {
 func TestSeparationOnPublicData(t *testing.T) {
 	path := testkit.PublicData(t, "classification", "wdbc.csv.gz")
 	x := &separation{name: "wdbc", path: path}
-	keys := []Key{{separationCell("wdbc", openDFS, 0, 0), 1},
-		{separationCell("wdbc", wholeDR, 50, 0), 1}}
-	if err := x.run(t.Context(), keys, func(k Key, o Outcome) {
+	keys := []Key{
+		{separationCell("wdbc", openDFS, 0, 0), 1},
+		{separationCell("wdbc", wholeDR, 50, 0), 1},
+	}
+	err := x.run(t.Context(), keys, func(k Key, o Outcome) {
 		if o.Status != OK || o.Values[metricAccuracy] < .85 || len(o.Picked) > 15 {
 			t.Errorf("%+v: %+v", k, o)
 		}
-	}); err != nil {
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 }

@@ -16,19 +16,25 @@ func TestDescribeByHand(t *testing.T) {
 	// the standard error is sqrt(38/12).
 	half := 1.959963984540054 * math.Sqrt(38./12)
 	for name, pair := range map[string][2]float64{
-		"min": {d.Min, 1}, "q25": {d.Q25, 1.75}, "median": {d.Median, 3}, "q75": {d.Q75, 5.25},
-		"max":  {d.Max, 9},
-		"mean": {d.Mean, 4}, "low": {d.Low, 4 - half}, "high": {d.High, 4 + half},
+		"min":    {d.Min, 1},
+		"q25":    {d.Q25, 1.75},
+		"median": {d.Median, 3},
+		"q75":    {d.Q75, 5.25},
+		"max":    {d.Max, 9},
+		"mean":   {d.Mean, 4},
+		"low":    {d.Low, 4 - half},
+		"high":   {d.High, 4 + half},
 	} {
 		if !almostEqual(pair[0], pair[1]) {
 			t.Errorf("%s is %v, want %v", name, pair[0], pair[1])
 		}
 	}
-	if one := Describe([]float64{3}); one.Mean != 3 || one.Q75 != 3 || !math.IsNaN(one.Low) {
+	one := Describe([]float64{3})
+	if one.Mean != 3 || one.Q75 != 3 || !math.IsNaN(one.Low) {
 		t.Errorf("one value: %+v", one)
 	}
-	if none := Describe(nil); none.Count != 0 || !math.IsNaN(none.Median) ||
-		!math.IsNaN(none.High) {
+	none := Describe(nil)
+	if none.Count != 0 || !math.IsNaN(none.Median) || !math.IsNaN(none.High) {
 		t.Errorf("no value: %+v", none)
 	}
 }
@@ -50,12 +56,12 @@ func TestWilson(t *testing.T) {
 }
 
 func TestIntervalsSuitTheMetric(t *testing.T) {
-	if d := describeMetric(metricRight, []float64{1, 1, 1}); d.High != 1 ||
-		!(d.Low > .4 && d.Low < .5) {
+	d := describeMetric(metricRight, []float64{1, 1, 1})
+	if d.High != 1 || !(d.Low > .4 && d.Low < .5) {
 		t.Errorf("an indicator: %+v", d)
 	}
-	if d := describeMetric(metricOverlap, []float64{1, 1, .8}); d.High != 1 ||
-		!(d.Low > .7 && d.Low < .9) {
+	d = describeMetric(metricOverlap, []float64{1, 1, .8})
+	if d.High != 1 || !(d.Low > .7 && d.Low < .9) {
 		t.Errorf("a share: %+v", d)
 	}
 	if d := describeMetric("r2", []float64{1, 1, .8}); !(d.High > 1) {
@@ -93,20 +99,30 @@ func TestSummarise(t *testing.T) {
 	if len(got) != 2 {
 		t.Fatalf("%+v", got)
 	}
-	a, b := got[0], got[1]
-	if a.Metric != "r2" || a.Count != 2 || !almostEqual(a.Median, .3) || a.Failed != 1 ||
-		a.Abstained != 1 || a.Reason != "first" {
+	a := got[0]
+	b := got[1]
+	if a.Metric != "r2" ||
+		a.Count != 2 ||
+		!almostEqual(a.Median, .3) ||
+		a.Failed != 1 ||
+		a.Abstained != 1 ||
+		a.Reason != "first" {
 		t.Errorf("first cell: %+v", a)
 	}
-	if b.Data != "b" || b.Metric != "" || b.Count != 0 || b.Unavailable != 1 ||
+	if b.Data != "b" ||
+		b.Metric != "" ||
+		b.Count != 0 ||
+		b.Unavailable != 1 ||
 		b.Reason != "absent" {
 		t.Errorf("second cell: %+v", b)
 	}
 	x := newIndex([]Record{silent})
-	if s := x.summary(silent.Cell, "r2"); s.Unavailable != 1 || s.Metric != "r2" || !math.IsNaN(s.Mean) {
+	s := x.summary(silent.Cell, "r2")
+	if s.Unavailable != 1 || s.Metric != "r2" || !math.IsNaN(s.Mean) {
 		t.Errorf("a metric that no trial gave: %+v", s)
 	}
-	if s := x.summary(Cell{Data: "c"}, "r2"); s.Data != "c" || s.Count != 0 || !math.IsNaN(s.Mean) {
+	s = x.summary(Cell{Data: "c"}, "r2")
+	if s.Data != "c" || s.Count != 0 || !math.IsNaN(s.Mean) {
 		t.Errorf("a cell without trials: %+v", s)
 	}
 }

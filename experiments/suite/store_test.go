@@ -14,8 +14,10 @@ var testHeader = Header{Suite: "test", Seed: 7}
 
 // trialRecord returns a finished trial with one value.
 func trialRecord(data, method string, trial int, value float64) Record {
-	return Record{Key{Cell{data, method, Setting{K: 5, Epsilon: 1}}, trial},
-		Outcome{Status: OK, Values: map[string]float64{"r2": value}, Seconds: .5}}
+	return Record{
+		Key{Cell{data, method, Setting{K: 5, Epsilon: 1}}, trial},
+		Outcome{Status: OK, Values: map[string]float64{"r2": value}, Seconds: .5},
+	}
 }
 
 func openStore(t *testing.T, dir string) *Store {
@@ -59,14 +61,17 @@ func TestStoreKeepsTrials(t *testing.T) {
 	tired.Outcome = failure(Abstained, errors.New("too few rows"))
 	dir := storeOf(t, trialRecord("a", "m", 1, .25), absent, tired)
 	s := openStore(t, dir)
-	if len(s.Records()) != 3 || s.Records()[0].Values["r2"] != .25 ||
+	if len(s.Records()) != 3 ||
+		s.Records()[0].Values["r2"] != .25 ||
 		s.Records()[0].Setting.Epsilon != 1 {
 		t.Fatalf("read %+v", s.Records())
 	}
 	for key, want := range map[Key]bool{
-		trialRecord("a", "m", 1, 0).Key: true, trialRecord("a", "m", 2, 0).Key: false,
+		trialRecord("a", "m", 1, 0).Key: true,
+		trialRecord("a", "m", 2, 0).Key: false,
 		trialRecord("b", "m", 1, 0).Key: false,
-		absent.Key:                      false, tired.Key: true,
+		absent.Key:                      false,
+		tired.Key:                       true,
 	} {
 		if s.Done(key) != want {
 			t.Errorf("%+v: done is %v", key, !want)
@@ -81,7 +86,8 @@ func TestStoreKeepsTrials(t *testing.T) {
 	}
 	s = openStore(t, dir)
 	defer s.Close()
-	if r := s.Records(); len(r) != 3 || r[1].Values["r2"] != .75 || !s.Done(absent.Key) {
+	r := s.Records()
+	if len(r) != 3 || r[1].Values["r2"] != .75 || !s.Done(absent.Key) {
 		t.Errorf("after a second line: %+v", r)
 	}
 }
@@ -89,11 +95,19 @@ func TestStoreKeepsTrials(t *testing.T) {
 // TestStoreRepairsATornLine checks that the store opens for any number of surviving bytes of the file, contains the
 // trials whose lines are complete, and can continue.
 func TestStoreRepairsATornLine(t *testing.T) {
-	whole := readResults(t,
-		storeOf(t, trialRecord("a", "m", 1, .1), trialRecord("a", "m", 2, .2), trialRecord("a", "m", 3, .3)))
+	whole := readResults(
+		t,
+		storeOf(
+			t,
+			trialRecord("a", "m", 1, .1),
+			trialRecord("a", "m", 2, .2),
+			trialRecord("a", "m", 3, .3),
+		),
+	)
 	for size := range len(whole) + 1 {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, ResultsFile), whole[:size], 0o600); err != nil {
+		err := os.WriteFile(filepath.Join(dir, ResultsFile), whole[:size], 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 		s := openStore(t, dir)
@@ -102,7 +116,8 @@ func TestStoreRepairsATornLine(t *testing.T) {
 			t.Fatalf("%d bytes: %d trials, want %d", size, len(s.Records()), want)
 		}
 		for trial := want + 1; trial <= 3; trial++ {
-			if err := s.Put(trialRecord("a", "m", trial, float64(trial)/10)); err != nil {
+			err := s.Put(trialRecord("a", "m", trial, float64(trial)/10))
+			if err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -116,21 +131,35 @@ func TestStoreRepairsATornLine(t *testing.T) {
 }
 
 func TestStoreRefusals(t *testing.T) {
-	good := string(readResults(t, storeOf(t, trialRecord("a", "m", 1, .1), trialRecord("a", "m", 2, .2))))
+	good := string(readResults(
+		t,
+		storeOf(t, trialRecord("a", "m", 1, .1), trialRecord("a", "m", 2, .2)),
+	))
 	lines := strings.SplitAfter(good, "\n")
 	for name, c := range map[string]struct {
 		text string
 		says []string
 	}{
-		"damaged line": {lines[0] + "{\"data\":\n" + lines[2],
-			[]string{"line 2", "damaged", ResultsFile}},
-		"no trial": {lines[0] + "{\"method\":\"m\",\"status\":\"ok\"}\n" + lines[2],
-			[]string{"line 2"}},
-		"other suite": {strings.Replace(good, "test", "copies", 1),
-			[]string{"copies with seed 7", "test with seed 7", "another folder"}},
-		"other seed": {strings.Replace(good, `"seed":7`, `"seed":8`, 1), []string{"seed 8"}},
-		"other format": {strings.Replace(good, `"version":1`, `"version":2`, 1),
-			[]string{"format 2"}},
+		"damaged line": {
+			lines[0] + "{\"data\":\n" + lines[2],
+			[]string{"line 2", "damaged", ResultsFile},
+		},
+		"no trial": {
+			lines[0] + "{\"method\":\"m\",\"status\":\"ok\"}\n" + lines[2],
+			[]string{"line 2"},
+		},
+		"other suite": {
+			strings.Replace(good, "test", "copies", 1),
+			[]string{"copies with seed 7", "test with seed 7", "another folder"},
+		},
+		"other seed": {
+			strings.Replace(good, `"seed":7`, `"seed":8`, 1),
+			[]string{"seed 8"},
+		},
+		"other format": {
+			strings.Replace(good, `"version":1`, `"version":2`, 1),
+			[]string{"format 2"},
+		},
 		"other content": {"data,method\na,b\n", []string{"line 1", "header"}},
 	} {
 		dir := t.TempDir()
@@ -163,7 +192,8 @@ func TestStoreIsLocked(t *testing.T) {
 	dir := storeOf(t, trialRecord("a", "m", 1, .25))
 	s := openStore(t, dir)
 	before := readResults(t, dir)
-	if _, err := OpenStore(dir, testHeader); !errors.Is(err, ErrOutput) ||
+	_, err := OpenStore(dir, testHeader)
+	if !errors.Is(err, ErrOutput) ||
 		!strings.Contains(err.Error(), "in use") {
 		t.Errorf("%v", err)
 	}
@@ -190,7 +220,8 @@ func TestStoreNeedsAFolder(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Put(trialRecord("a", "m", 1, 0)); !errors.Is(err, ErrOutput) || len(s.Records()) != 0 {
+	err := s.Put(trialRecord("a", "m", 1, 0))
+	if !errors.Is(err, ErrOutput) || len(s.Records()) != 0 {
 		t.Errorf("a trial that could not be written: %v, %d kept", err, len(s.Records()))
 	}
 }

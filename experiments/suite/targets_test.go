@@ -24,7 +24,8 @@ func TestSyntheticCountsHaveTheirRates(t *testing.T) {
 	var counts, squares []float64
 	for range 20000 {
 		v := g.poisson(2.5)
-		counts, squares = append(counts, v), append(squares, (v-2.5)*(v-2.5))
+		counts = append(counts, v)
+		squares = append(squares, (v-2.5)*(v-2.5))
 	}
 	if math.Abs(average(counts)-2.5) > .08 || math.Abs(average(squares)-2.5) > .2 {
 		t.Errorf("mean %g, variance %g", average(counts), average(squares))
@@ -105,17 +106,26 @@ func lossOfLevels(counts [][]float64, levels []float64) float64 {
 // TestCountQuantilesAreSymmetric checks quantiles of counts, and that a width is symmetric.
 func TestCountQuantilesAreSymmetric(t *testing.T) {
 	counts := []float64{10, 0, 20, 10}
-	for level, want := range map[float64]float64{.125: .125, .25: .5, .5: .625, .75: .75, 1: 1} {
+	for level, want := range map[float64]float64{
+		.125: .125,
+		.25:  .5,
+		.5:   .625,
+		.75:  .75,
+		1:    1,
+	} {
 		if got := quantileOfCounts(counts, level); math.Abs(got-want) > 1e-9 {
 			t.Errorf("quantile %g: %g, want %g", level, got, want)
 		}
 	}
-	if got := []float64{offsetOf(counts, .1, 8, true), offsetOf(counts, .5, 8, true), offsetOf(counts, .9, 8, true)}; got[0] != -got[2] ||
-		got[1] != 0 || math.Abs(got[2]-8*quantileOfCounts(counts, .8)) > 1e-9 {
+	got := []float64{offsetOf(counts, .1, 8, true), offsetOf(counts, .5, 8, true), offsetOf(counts, .9, 8, true)}
+	if got[0] != -got[2] ||
+		got[1] != 0 ||
+		math.Abs(got[2]-8*quantileOfCounts(counts, .8)) > 1e-9 {
 		t.Errorf("%v", got)
 	}
 	pooled := poolCounts([][]float64{{4, 0}, {0, 4}}, 4)
-	if !slices.Equal(pooled[0], []float64{6, 2}) || !slices.Equal(pooled[1], []float64{2, 6}) {
+	if !slices.Equal(pooled[0], []float64{6, 2}) ||
+		!slices.Equal(pooled[1], []float64{2, 6}) {
 		t.Errorf("%v", pooled)
 	}
 }
@@ -125,16 +135,37 @@ func TestTargetTables(t *testing.T) {
 	dir := t.TempDir()
 	const text = "a,b_low,b_high,grade,size\n1,1,0,B2,x\n2,0,1,A1,y\n,1,0,,x\n"
 	writeGzip(t, filepath.Join(dir, "t.csv.gz"), text)
-	one, err := readTargetTable(targetSource{
-		kind: orderedTarget, file: "t.csv.gz", target: "grade", drop: []string{"size"}, levels: []string{"A", "B"},
-	}, dir, 1)
-	if err != nil || len(one.columns) != 3 || one.y[0] != 1 || one.y[1] != 0 || one.y[2] == one.y[2] {
+	one, err := readTargetTable(
+		targetSource{
+			kind:   orderedTarget,
+			file:   "t.csv.gz",
+			target: "grade",
+			drop:   []string{"size"},
+			levels: []string{"A", "B"},
+		},
+		dir,
+		1,
+	)
+	if err != nil ||
+		len(one.columns) != 3 ||
+		one.y[0] != 1 ||
+		one.y[1] != 0 ||
+		one.y[2] == one.y[2] {
 		t.Errorf("%+v, %v", one, err)
 	}
-	joined, err := readTargetTable(targetSource{
-		kind: orderedTarget, file: "t.csv.gz", prefix: "b_", levels: []string{"low", "high"},
-	}, dir, 1)
-	if err != nil || len(joined.columns) != 3 || !slices.Equal(joined.y, []float64{0, 1, 0}) {
+	joined, err := readTargetTable(
+		targetSource{
+			kind:   orderedTarget,
+			file:   "t.csv.gz",
+			prefix: "b_",
+			levels: []string{"low", "high"},
+		},
+		dir,
+		1,
+	)
+	if err != nil ||
+		len(joined.columns) != 3 ||
+		!slices.Equal(joined.y, []float64{0, 1, 0}) {
 		t.Errorf("%+v, %v", joined, err)
 	}
 	if x := one.newTrial(1, 1); len(x.train)+len(x.test) != 2 {
@@ -162,7 +193,8 @@ func TestTargets(t *testing.T) {
 				continue
 			}
 			x := table.newTrial(1, 1)
-			x.train, x.test = x.train[:3000], x.test[:500]
+			x.train = x.train[:3000]
+			x.test = x.test[:500]
 			values, err := m.run(context.Background(), x)
 			if err != nil {
 				t.Fatalf("%s: %v", m.name, err)
@@ -172,7 +204,10 @@ func TestTargets(t *testing.T) {
 					t.Errorf("%s: %s %g", m.name, metric, v)
 				}
 			}
-			records = append(records, Record{Key{targetCell(s, m.name), 1}, Outcome{Status: OK, Values: values}})
+			records = append(
+				records,
+				Record{Key{targetCell(s, m.name), 1}, Outcome{Status: OK, Values: values}},
+			)
 		}
 	}
 	page := checkPage(t, targetsPage(records))

@@ -46,14 +46,24 @@ func TestReleasesKeepTheirBytes(t *testing.T) {
 			case "report.json":
 				content = withoutPage(t, content)
 			}
-			lines = append(lines,
-				fmt.Sprintf("%x  %s/%s", sha256.Sum256([]byte(content)), filepath.Base(file), name))
+			lines = append(
+				lines,
+				fmt.Sprintf(
+					"%x  %s/%s",
+					sha256.Sum256([]byte(content)),
+					filepath.Base(file),
+					name,
+				),
+			)
 		}
 	}
 	lines = append(lines, studyBytes(t)...)
-	slices.SortFunc(lines, func(a, b string) int { return strings.Compare(a[64:], b[64:]) })
+	slices.SortFunc(lines, func(a, b string) int {
+		return strings.Compare(a[64:], b[64:])
+	})
 	if *writeBytes {
-		if err := os.WriteFile(golden, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		err := os.WriteFile(golden, []byte(strings.Join(lines, "\n")+"\n"), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -61,8 +71,11 @@ func TestReleasesKeepTheirBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(strings.Split(strings.TrimSuffix(string(want), "\n"), "\n"),
-		lines); diff != "" {
+	diff := cmp.Diff(
+		strings.Split(strings.TrimSuffix(string(want), "\n"), "\n"),
+		lines,
+	)
+	if diff != "" {
 		t.Errorf("other bytes than before (-want +got):\n%s", diff)
 	}
 }

@@ -45,8 +45,12 @@ func loadStudy(t *testing.T, file string) (*recipe.Recipe, causal.Study, *datase
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, _, err := dataset.Read(context.Background(), r.DataFile(), s.Schema,
-		dataset.ReadOptions{})
+	table, _, err := dataset.Read(
+		context.Background(),
+		r.DataFile(),
+		s.Schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +60,11 @@ func loadStudy(t *testing.T, file string) (*recipe.Recipe, causal.Study, *datase
 // recordStudy runs a study under a recorder, writes its results as the command does, and returns the contents of
 // release/.
 func recordStudy(
-	t *testing.T, r *recipe.Recipe, plan *causal.Plan, table *dataset.Table, rec *mechanism.Recorder,
+	t *testing.T,
+	r *recipe.Recipe,
+	plan *causal.Plan,
+	table *dataset.Table,
+	rec *mechanism.Recorder,
 ) map[string]string {
 	t.Helper()
 	res, err := plan.RunRecorded(context.Background(), table, rec)
@@ -70,9 +78,13 @@ func recordStudy(
 		}
 	}
 	dir := t.TempDir()
-	if err := report.Write(context.Background(), dir,
+	err = report.Write(
+		context.Background(),
+		dir,
 		report.Collect(report.NewCausal(res), nil, res.Curator, nil, public, ""),
-		true); err != nil {
+		true,
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(filepath.Join(dir, report.ReleaseDir))
@@ -102,7 +114,11 @@ func planStudy(t *testing.T, s causal.Study) *causal.Plan {
 
 // replayStudy runs a study on a table and on each neighbour.
 func replayStudy(
-	t *testing.T, r *recipe.Recipe, s causal.Study, table *dataset.Table, first *mechanism.Recorder,
+	t *testing.T,
+	r *recipe.Recipe,
+	s causal.Study,
+	table *dataset.Table,
+	first *mechanism.Recorder,
 ) (faults []string, closest float64) {
 	t.Helper()
 	neighbours, err := Neighbours(table, s.Budget.Relation)
@@ -111,10 +127,14 @@ func replayStudy(
 	}
 	plan := planStudy(t, s)
 	published := recordStudy(t, r, plan, table, first)
-	return compareNeighbours(first, published, neighbours,
+	return compareNeighbours(
+		first,
+		published,
+		neighbours,
 		func(table *dataset.Table, rec *mechanism.Recorder) map[string]string {
 			return recordStudy(t, r, plan, table, rec)
-		})
+		},
+	)
 }
 
 // TestStudyRecordAndReplay replays every example study on its table and on neighbours of it. The bound of some
@@ -128,29 +148,47 @@ func TestStudyRecordAndReplay(t *testing.T) {
 				t.Errorf("%s, seed %d: %s", filepath.Base(file), seed, f)
 			}
 			if closest < 1-1e-9 {
-				t.Errorf("%s, seed %d: no input came closer to its bound than %v of it",
-					filepath.Base(file), seed, closest)
+				t.Errorf(
+					"%s, seed %d: no input came closer to its bound than %v of it",
+					filepath.Base(file),
+					seed,
+					closest,
+				)
 			}
 		}
 	}
 }
 
 // tinyStudy returns a study of a table of ten records under a relation, with declared ranges or without.
-func tinyStudy(t *testing.T, rel budget.Relation, declared bool) (causal.Study, *dataset.Table) {
+func tinyStudy(
+	t *testing.T,
+	rel budget.Relation,
+	declared bool,
+) (causal.Study, *dataset.Table) {
 	t.Helper()
 	s := causal.Study{Bins: 6, Budget: budget.Target{Epsilon: 5, Relation: rel}}
 	for _, name := range []string{"a", "b"} {
-		s.Schema.Columns = append(s.Schema.Columns,
-			dataset.Column{Name: name, Ranged: declared,
-				Lower: map[bool]float64{true: -1}[declared],
-				Upper: map[bool]float64{true: 1}[declared]})
+		s.Schema.Columns = append(
+			s.Schema.Columns,
+			dataset.Column{
+				Name:   name,
+				Ranged: declared,
+				Lower:  map[bool]float64{true: -1}[declared],
+				Upper:  map[bool]float64{true: 1}[declared],
+			},
+		)
 	}
 	var x, y []float64
 	for i := range 10 {
 		at := float64(2*i-9) / 10
-		x, y = append(x, at), append(y, at*at-.3+at/7)
+		x = append(x, at)
+		y = append(y, at*at-.3+at/7)
 	}
-	table, err := dataset.NewTable(s.Schema, []dataset.ColumnData{{Floats: x}, {Floats: y}}, nil)
+	table, err := dataset.NewTable(
+		s.Schema,
+		[]dataset.ColumnData{{Floats: x}, {Floats: y}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,8 +259,13 @@ func TestStudyFaults(t *testing.T) {
 		faults, _ := replayStudy(t, nil, s, table, mechanism.NewRecorder(5).Plant(c.fault))
 		caught := strings.Contains(strings.Join(faults, "\n"), c.says)
 		if (c.fault != 0) != (len(faults) > 0) || !caught {
-			t.Errorf("%s under %v: %d faults found, %q", c.name, c.rel, len(faults),
-				faults[:min(len(faults), 3)])
+			t.Errorf(
+				"%s under %v: %d faults found, %q",
+				c.name,
+				c.rel,
+				len(faults),
+				faults[:min(len(faults), 3)],
+			)
 		}
 	}
 }
@@ -233,7 +276,13 @@ func TestBaselineRecordAndReplay(t *testing.T) {
 	for _, c := range []struct {
 		score string
 		test  bool
-	}{{"hsic", false}, {"hsic", true}, {"spearman", true}, {"kendall", true}, {"iqr", true}} {
+	}{
+		{"hsic", false},
+		{"hsic", true},
+		{"spearman", true},
+		{"kendall", true},
+		{"iqr", true},
+	} {
 		s, table := tinyStudy(t, budget.Substitute, true)
 		s.Bins = 0
 		s.Score = c.score
@@ -257,8 +306,14 @@ func TestBaselineRecordAndReplay(t *testing.T) {
 			}
 		}
 		if broken > 0 && !c.test || !moved {
-			t.Errorf("%s, test %v: %d of %d neighbours break the bound, moved %v", c.score, c.test,
-				broken, len(neighbours), moved)
+			t.Errorf(
+				"%s, test %v: %d of %d neighbours break the bound, moved %v",
+				c.score,
+				c.test,
+				broken,
+				len(neighbours),
+				moved,
+			)
 		}
 	}
 }
@@ -269,11 +324,22 @@ func studyBytes(t *testing.T) []string {
 	var lines []string
 	for _, file := range exampleStudies(t) {
 		r, s, table := loadStudy(t, file)
-		for name, content := range recordStudy(t, r, planStudy(t, s), table,
-			mechanism.NewRecorder(1)) {
-			lines = append(lines,
-				fmt.Sprintf("%x  causal/%s/%s", sha256.Sum256([]byte(content)), filepath.Base(file),
-					name))
+		for name, content := range recordStudy(
+			t,
+			r,
+			planStudy(t, s),
+			table,
+			mechanism.NewRecorder(1),
+		) {
+			lines = append(
+				lines,
+				fmt.Sprintf(
+					"%x  causal/%s/%s",
+					sha256.Sum256([]byte(content)),
+					filepath.Base(file),
+					name,
+				),
+			)
 		}
 	}
 	return lines

@@ -23,7 +23,12 @@ func TestReplayClassesSubstituted(t *testing.T) {
 		t.Fatal(err)
 	}
 	type how struct{ selection, model string }
-	all := []how{{"dpfsdr", "logistic"}, {"dpfs", "svm"}, {"crfs", "brc"}, {"auto", pipeline.Auto}}
+	all := []how{
+		{"dpfsdr", "logistic"},
+		{"dpfs", "svm"},
+		{"crfs", "brc"},
+		{"auto", pipeline.Auto},
+	}
 	for _, m := range pipeline.Methods(regression.TaskClassification) {
 		if !pipeline.MayAbstain(m) {
 			all = append(all, how{"none", m})
@@ -40,7 +45,13 @@ func TestReplayClassesSubstituted(t *testing.T) {
 				text := fmt.Sprintf(
 					"task: classification\ndata:\n  path: %s\n  target: %s\n  classes: [%s]\n  exclude: [%s, purpose]\n  columns:\n    home: {categories: [rent, own, with family]}\n"+
 						"privacy: {epsilon: 2, relation: substitute}\nselection: {method: %s}\nmodel: {method: %s}\nholdout: 0.3\n",
-					file, target, list, other, c.selection, c.model)
+					file,
+					target,
+					list,
+					other,
+					c.selection,
+					c.model,
+				)
 				r, problems := recipe.Parse("", []byte(text))
 				if len(problems) > 0 {
 					t.Fatal(problems)
@@ -49,8 +60,12 @@ func TestReplayClassesSubstituted(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				tab, _, err := dataset.Read(context.Background(), file, p.Schema,
-					dataset.ReadOptions{})
+				tab, _, err := dataset.Read(
+					context.Background(),
+					file,
+					p.Schema,
+					dataset.ReadOptions{},
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -63,8 +78,10 @@ func TestReplayClassesSubstituted(t *testing.T) {
 					t.Error(f)
 				}
 				if closest < .7 {
-					t.Errorf("the closest release came within %.3f of its declared sensitivity",
-						closest)
+					t.Errorf(
+						"the closest release came within %.3f of its declared sensitivity",
+						closest,
+					)
 				}
 			})
 		}

@@ -29,8 +29,12 @@ func (inProcess) Run(ctx context.Context, order []byte, tasks [][]byte) ([][]byt
 	slices.Reverse(tasks)
 	tasks = slices.Insert(tasks, 0, order)
 	var out bytes.Buffer
-	if err := cluster.Work(ctx, bytes.NewReader(bytes.Join(tasks, []byte("\n"))),
-		&out); err != nil {
+	err := cluster.Work(
+		ctx,
+		bytes.NewReader(bytes.Join(tasks, []byte("\n"))),
+		&out,
+	)
+	if err != nil {
 		return nil, err
 	}
 	return bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n")), nil
@@ -79,22 +83,40 @@ func TestClusterAgrees(t *testing.T) {
 				}
 			}
 			for parts, cut := range cuts {
-				e, stats, err := cluster.Open(t.Context(), runner, cut(t, r.DataFile(), parts),
-					p.Schema, dataset.ReadOptions{})
+				e, stats, err := cluster.Open(
+					t.Context(),
+					runner,
+					cut(t, r.DataFile(), parts),
+					p.Schema,
+					dataset.ReadOptions{},
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
-				res, err := p.FitOnRecorded(t.Context(), plan.Again(), e, pipeline.Options{},
-					m.newRecorder())
+				res, err := p.FitOnRecorded(
+					t.Context(),
+					plan.Again(),
+					e,
+					pipeline.Options{},
+					m.newRecorder(),
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if diff := cmp.Diff(want, releaseFiles(t, r, res, table)); diff != "" {
-					t.Errorf("%d files, other bytes than from memory (-memory +cluster):\n%s",
-						parts, diff)
+					t.Errorf(
+						"%d files, other bytes than from memory (-memory +cluster):\n%s",
+						parts,
+						diff,
+					)
 				}
 				if stats.Rows != table.Len() || res.Curator.Rows != table.Len() {
-					t.Errorf("%d and %d rows, want %d", stats.Rows, res.Curator.Rows, table.Len())
+					t.Errorf(
+						"%d and %d rows, want %d",
+						stats.Rows,
+						res.Curator.Rows,
+						table.Len(),
+					)
 				}
 			}
 		})
@@ -137,7 +159,8 @@ func cutParquet(t *testing.T, path string, parts int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, rows := rows[0], rows[1:]
+	names := rows[0]
+	rows = rows[1:]
 	group := parquet.Group{}
 	for _, name := range names {
 		group[name] = parquet.String()
@@ -152,7 +175,11 @@ func cutParquet(t *testing.T, path string, parts int) string {
 		for _, cells := range rows[at:end] {
 			row := make(parquet.Row, len(names))
 			for k, field := range schema.Fields() {
-				row[k] = parquet.ValueOf(cells[slices.Index(names, field.Name())]).Level(0, 0, k)
+				row[k] = parquet.ValueOf(cells[slices.Index(names, field.Name())]).Level(
+					0,
+					0,
+					k,
+				)
 			}
 			if _, err := w.WriteRows([]parquet.Row{row}); err != nil {
 				t.Fatal(err)
@@ -162,8 +189,12 @@ func cutParquet(t *testing.T, path string, parts int) string {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("part-%02d.parquet", i)), out.Bytes(),
-			0o644); err != nil {
+		err := os.WriteFile(
+			filepath.Join(dir, fmt.Sprintf("part-%02d.parquet", i)),
+			out.Bytes(),
+			0o644,
+		)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

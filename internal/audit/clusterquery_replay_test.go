@@ -78,15 +78,21 @@ func TestQueriesAgree(t *testing.T) {
 			"classes-three", "found", "logistic", "prototypes", "unit", "words-units"}
 	}
 	var keeper cluster.Keeper = &keptInProcess{}
-	query := func(_ *testing.T, path string, _ []string) string { return path }
+	query := func(_ *testing.T, path string, _ []string) string {
+		return path
+	}
 	if address := os.Getenv("DPTRAIN_SPARK"); address != "" {
 		keeper = dialSpark(t, address).(cluster.Keeper)
 		query = queryOf
 	}
 	if table := os.Getenv("DPTRAIN_SPARK_TABLE"); table != "" {
 		query = func(_ *testing.T, _ string, header []string) string {
-			return fmt.Sprintf("SELECT `%s` FROM %s ORDER BY `%s`", strings.Join(header, "`, `"),
-				table, placeColumn)
+			return fmt.Sprintf(
+				"SELECT `%s` FROM %s ORDER BY `%s`",
+				strings.Join(header, "`, `"),
+				table,
+				placeColumn,
+			)
 		}
 	}
 	for _, name := range names {
@@ -102,13 +108,23 @@ func TestQueriesAgree(t *testing.T) {
 				t.Fatal(err)
 			}
 			q := cluster.Query{Text: query(t, r.DataFile(), header), Columns: header}
-			e, stats, err := cluster.OpenQuery(t.Context(), keeper, q, p.Schema,
-				dataset.ReadOptions{})
+			e, stats, err := cluster.OpenQuery(
+				t.Context(),
+				keeper,
+				q,
+				p.Schema,
+				dataset.ReadOptions{},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := p.FitOnRecorded(t.Context(), plan.Again(), e, pipeline.Options{},
-				m.newRecorder())
+			res, err := p.FitOnRecorded(
+				t.Context(),
+				plan.Again(),
+				e,
+				pipeline.Options{},
+				m.newRecorder(),
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,8 +168,11 @@ func queryOf(t *testing.T, path string, header []string) string {
 			if field.Name() == placeColumn {
 				row[k] = parquet.ValueOf(int64(place)).Level(0, 0, k)
 			} else {
-				row[k] = parquet.ValueOf(rows[1+place][slices.Index(header, field.Name())]).Level(0,
-					0, k)
+				row[k] = parquet.ValueOf(rows[1+place][slices.Index(header, field.Name())]).Level(
+					0,
+					0,
+					k,
+				)
 			}
 		}
 		if _, err := w.WriteRows([]parquet.Row{row}); err != nil {
@@ -173,5 +192,8 @@ func queryOf(t *testing.T, path string, header []string) string {
 	}
 	return fmt.Sprintf(
 		"WITH t AS (SELECT /*+ REPARTITION_BY_RANGE(4, `%[1]s`) */ * FROM parquet.`%[2]s`)\nSELECT `%[3]s` FROM t SORT BY `%[1]s`",
-		placeColumn, file, strings.Join(header, "`, `"))
+		placeColumn,
+		file,
+		strings.Join(header, "`, `"),
+	)
 }

@@ -51,17 +51,35 @@ func allConformers() []conformer {
 		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute,
 			budget.SubstitutePrivateColumns} {
 			for _, s := range selections {
-				out = append(out,
-					conformer{selection: s, model: "joint-gram", task: task, relation: rel})
+				out = append(
+					out,
+					conformer{
+						selection: s,
+						model:     "joint-gram",
+						task:      task,
+						relation:  rel,
+					},
+				)
 			}
 			for _, m := range models {
-				out = append(out, conformer{selection: "none", model: m, task: task, relation: rel})
+				out = append(
+					out,
+					conformer{
+						selection: "none",
+						model:     m,
+						task:      task,
+						relation:  rel,
+					},
+				)
 			}
 		}
 	}
 	for i := range out {
 		c := &out[i]
-		c.name = strings.Join([]string{c.task, c.selection, c.model, c.relation.String()}, " ")
+		c.name = strings.Join(
+			[]string{c.task, c.selection, c.model, c.relation.String()},
+			" ",
+		)
 	}
 	return out
 }
@@ -88,7 +106,13 @@ func (c conformer) newPipeline(t *testing.T) (*pipeline.Pipeline, error) {
 	}
 	text := fmt.Sprintf(
 		"task: %s\ndata:\n  path: t.csv\n  target: y\n%s%sprivacy: {epsilon: 3, relation: %v}\nselection: %s}\nmodel: {method: %s}\nholdout: 0.3\n",
-		c.task, columns, classes, c.relation, selection, c.model)
+		c.task,
+		columns,
+		classes,
+		c.relation,
+		selection,
+		c.model,
+	)
 	r, problems := recipe.Parse("", []byte(text))
 	if len(problems) > 0 {
 		return nil, problems
@@ -97,7 +121,10 @@ func (c conformer) newPipeline(t *testing.T) (*pipeline.Pipeline, error) {
 }
 
 // testTables returns the tables that a run must handle.
-func (c conformer) testTables(t *testing.T, schema dataset.Schema) map[string]*dataset.Table {
+func (c conformer) testTables(
+	t *testing.T,
+	schema dataset.Schema,
+) map[string]*dataset.Table {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(7, 7))
 	build := func(n int, cell func(i, j int) float64) *dataset.Table {
@@ -120,12 +147,14 @@ func (c conformer) testTables(t *testing.T, schema dataset.Schema) map[string]*d
 	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, 0,
 		5e-324}
 	return map[string]*dataset.Table{
-		"empty":     build(0, nil),
-		"one row":   build(1, func(_, j int) float64 { return float64(j) }),
-		"constant":  build(30, func(_, _ int) float64 { return 3 }),
-		"odd":       build(49, func(i, j int) float64 { return odd[(i+i/7*j)%len(odd)] }),
-		"duplicate": build(40, func(i, j int) float64 { return float64((i/20 + 1) * (j + 1)) }),
-		"ordinary":  build(90, func(_, _ int) float64 { return rng.NormFloat64() }),
+		"empty":    build(0, nil),
+		"one row":  build(1, func(_, j int) float64 { return float64(j) }),
+		"constant": build(30, func(_, _ int) float64 { return 3 }),
+		"odd":      build(49, func(i, j int) float64 { return odd[(i+i/7*j)%len(odd)] }),
+		"duplicate": build(40, func(i, j int) float64 {
+			return float64((i/20 + 1) * (j + 1))
+		}),
+		"ordinary": build(90, func(_, _ int) float64 { return rng.NormFloat64() }),
 	}
 }
 
@@ -166,12 +195,15 @@ func TestConformance(t *testing.T) {
 func checkRefusal(t *testing.T, c conformer, err error) {
 	t.Helper()
 	var problems recipe.Problems
-	known := errors.As(err, &problems) || errors.Is(err, pipeline.ErrRelation) ||
-		errors.Is(err, pipeline.ErrModel) || errors.Is(err, pipeline.ErrTwoClasses)
+	known := errors.As(err, &problems) ||
+		errors.Is(err, pipeline.ErrRelation) ||
+		errors.Is(err, pipeline.ErrModel) ||
+		errors.Is(err, pipeline.ErrTwoClasses)
 	if !known || err.Error() == "" {
 		t.Errorf("%s: refused by %T: %v", c.name, err, err)
 	}
-	if c.relation != budget.SubstitutePrivateColumns && c.task == regression.TaskClassification &&
+	if c.relation != budget.SubstitutePrivateColumns &&
+		c.task == regression.TaskClassification &&
 		c.model != "tukey" {
 		t.Errorf("%s: refused: %v", c.name, err)
 	}
@@ -182,13 +214,24 @@ func checkConformance(t *testing.T, c conformer, p *pipeline.Pipeline) {
 	plan := planPipeline(t, p)
 	tables := c.testTables(t, p.Schema)
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
-		res, err := p.FitPlan(context.Background(), plan.Again(), tables[name], pipeline.Options{})
+		res, err := p.FitPlan(
+			context.Background(),
+			plan.Again(),
+			tables[name],
+			pipeline.Options{},
+		)
 		if err != nil {
 			t.Fatalf("%s rows: %v", name, err)
 		}
 		planIsSpend(t, p, plan, res)
-		if res, err = p.FitRecorded(context.Background(), plan, tables[name], pipeline.Options{},
-			mechanism.NewRecorder(5).KeepColumns()); err != nil {
+		res, err = p.FitRecorded(
+			context.Background(),
+			plan,
+			tables[name],
+			pipeline.Options{},
+			mechanism.NewRecorder(5).KeepColumns(),
+		)
+		if err != nil {
 			t.Fatalf("%s rows, no column left out: %v", name, err)
 		}
 		if len(res.Unread) > 0 && c.relation != budget.SubstitutePrivateColumns { // public ones are left out all the same
@@ -201,8 +244,13 @@ func checkConformance(t *testing.T, c conformer, p *pipeline.Pipeline) {
 	tab := tables["ordinary"]
 	var published [2]map[string]float64
 	for side, rows := range []*dataset.Table{tab, shuffleRecords(t, tab)} {
-		res, err := p.FitRecorded(context.Background(), plan, rows, pipeline.Options{},
-			mechanism.NewRecorder(9).KeepColumns())
+		res, err := p.FitRecorded(
+			context.Background(),
+			plan,
+			rows,
+			pipeline.Options{},
+			mechanism.NewRecorder(9).KeepColumns(),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,8 +264,11 @@ func checkConformance(t *testing.T, c conformer, p *pipeline.Pipeline) {
 		tolerance = 1e-12
 	}
 	if len(published[0]) != len(published[1]) {
-		t.Errorf("in another order of the records %d numbers are published, not %d",
-			len(published[1]), len(published[0]))
+		t.Errorf(
+			"in another order of the records %d numbers are published, not %d",
+			len(published[1]),
+			len(published[0]),
+		)
 	} else {
 		for k, v := range published[0] {
 			if w := published[1][k]; !(math.Abs(v-w) <= tolerance) {
@@ -229,7 +280,8 @@ func checkConformance(t *testing.T, c conformer, p *pipeline.Pipeline) {
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := p.FitPlan(ctx, plan, tab, pipeline.Options{}); !errors.Is(err, context.Canceled) {
+	_, err := p.FitPlan(ctx, plan, tab, pipeline.Options{})
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -264,7 +316,9 @@ func selectsPublicColumnsOnly(p *pipeline.Pipeline, res *pipeline.Result) bool {
 		return e.Place.Stage == "selection" && e.Released > 0
 	})
 	public := p.PublicColumns() // nil under the other relations
-	return released && len(public) > 0 && len(res.Selected) > 0 &&
+	return released &&
+		len(public) > 0 &&
+		len(res.Selected) > 0 &&
 		!slices.ContainsFunc(res.Selected, func(name string) bool {
 			return !slices.Contains(public, name)
 		})
@@ -274,7 +328,12 @@ func selectsPublicColumnsOnly(p *pipeline.Pipeline, res *pipeline.Result) bool {
 // its draws released (fewer if a mechanism that may abstain was not reached, or a column without a range was left
 // out), and that the parts together spend no more than the promise. A single part may spend more than the promise if
 // the split is secret.
-func planIsSpend(t *testing.T, p *pipeline.Pipeline, plan *pipeline.Plan, res *pipeline.Result) {
+func planIsSpend(
+	t *testing.T,
+	p *pipeline.Pipeline,
+	plan *pipeline.Plan,
+	res *pipeline.Result,
+) {
 	t.Helper()
 	leaves := plan.Leaves()
 	if len(leaves) != len(res.Events) {
@@ -283,8 +342,11 @@ func planIsSpend(t *testing.T, p *pipeline.Pipeline, plan *pipeline.Plan, res *p
 	parts := map[string][]budget.Law{}
 	for i, e := range res.Events {
 		l := leaves[i]
-		if e.Path != l.Path || e.Law.Kind != l.Law.Kind || e.Law.Mu != l.Law.Mu ||
-			e.Law.Epsilon != l.Law.Epsilon || e.Law.Draws != l.Law.Draws {
+		if e.Path != l.Path ||
+			e.Law.Kind != l.Law.Kind ||
+			e.Law.Mu != l.Law.Mu ||
+			e.Law.Epsilon != l.Law.Epsilon ||
+			e.Law.Draws != l.Law.Draws {
 			t.Errorf("event %+v of leaf %+v", e, l)
 		}
 		at := e.Place
@@ -292,7 +354,8 @@ func planIsSpend(t *testing.T, p *pipeline.Pipeline, plan *pipeline.Plan, res *p
 		// text categories if there are no text columns.
 		branch := at.Branch != "" || at.Candidate != "" || at.Stage == "vocabulary"
 		// A private choice may select public columns only, whose ranges and moments are exact.
-		if selectsPublicColumnsOnly(p, res) && (at.Stage == "scaling" || at.Stage == "model") &&
+		if selectsPublicColumnsOnly(p, res) &&
+			(at.Stage == "scaling" || at.Stage == "model") &&
 			e.Released == 0 {
 			branch = true
 		}
@@ -320,9 +383,14 @@ func planIsSpend(t *testing.T, p *pipeline.Pipeline, plan *pipeline.Plan, res *p
 		whole.Kids = append(whole.Kids, seq)
 		delete(parts, part)
 	}
-	whole.Lead, whole.Coin = len(lead) > 0, plan.Tree().Coin
+	whole.Lead = len(lead) > 0
+	whole.Coin = plan.Tree().Coin
 	if _, err := budget.Calibrate(whole, promised); err != nil || len(parts) > 0 {
-		t.Errorf("the parts spend more than is promised, or there are others: %v, %v", err, parts)
+		t.Errorf(
+			"the parts spend more than is promised, or there are others: %v, %v",
+			err,
+			parts,
+		)
 	}
 }
 
@@ -332,10 +400,15 @@ func TestSearchConforms(t *testing.T) {
 	for _, task := range []string{regression.TaskRegression, regression.TaskClassification} {
 		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute,
 			budget.SubstitutePrivateColumns} {
-			c := conformer{name: task + " search " + rel.String(), task: task, relation: rel}
+			c := conformer{
+				name:     task + " search " + rel.String(),
+				task:     task,
+				relation: rel,
+			}
 			candidates := "[{model: {method: joint-gram}}, {selection: {method: kendall, k: 2}, model: {method: boosted-additive}}, {model: {method: auto}}]"
 			switch {
-			case rel == budget.SubstitutePrivateColumns && task == regression.TaskClassification:
+			case rel == budget.SubstitutePrivateColumns &&
+				task == regression.TaskClassification:
 				candidates = "[{model: {method: joint-gram}}, {model: {method: brc}}]"
 				c.model = "brc"
 			case rel == budget.SubstitutePrivateColumns:
@@ -350,7 +423,10 @@ func TestSearchConforms(t *testing.T) {
 			}
 			text += fmt.Sprintf(
 				"task: %s\nprivacy: {epsilon: 3, relation: %v}\nholdout: 0.3\nsearch: {runs: 3, holdout: 0.3, candidates: %s}\n",
-				task, rel, candidates)
+				task,
+				rel,
+				candidates,
+			)
 			r, problems := recipe.Parse("", []byte(text))
 			if len(problems) > 0 {
 				t.Fatal(problems)
@@ -361,9 +437,13 @@ func TestSearchConforms(t *testing.T) {
 			}
 			t.Run(c.name, func(t *testing.T) {
 				checkConformance(t, c, p)
-				res, err := p.FitRecorded(context.Background(), planPipeline(t, p),
-					c.testTables(t, p.Schema)["ordinary"], pipeline.Options{},
-					mechanism.NewRecorder(2).KeepColumns())
+				res, err := p.FitRecorded(
+					context.Background(),
+					planPipeline(t, p),
+					c.testTables(t, p.Schema)["ordinary"],
+					pipeline.Options{},
+					mechanism.NewRecorder(2).KeepColumns(),
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -371,7 +451,9 @@ func TestSearchConforms(t *testing.T) {
 				for _, e := range res.Events {
 					at := e.Place
 					if at.Candidate != "" && at.Candidate != won && e.Released > 0 ||
-						at.Candidate == won && at.Branch == "" && e.Released != e.Law.Draws {
+						at.Candidate == won &&
+							at.Branch == "" &&
+							e.Released != e.Law.Draws {
 						t.Errorf("%s won: %+v", won, e)
 					}
 				}
@@ -387,14 +469,23 @@ func TestStatisticsConform(t *testing.T) {
 		budget.SubstitutePrivateColumns} {
 		for _, x := range WorstPairs() {
 			law := lawOf(x, 1, 1e-6)
-			other := budget.Law{Kind: budget.Laplace, Epsilon: 1, Draws: 1}
+			other := budget.Law{
+				Kind:    budget.Laplace,
+				Epsilon: 1,
+				Draws:   1,
+			}
 			if x.Kind == budget.Laplace {
 				other.Kind = budget.Exponential
 			}
-			leaves := append(x.leaves("step", law), budget.FixedLeaf("other", other),
-				budget.FixedLeaf("named", law).WithStatistic("another"))
-			priced, err := budget.Calibrate(budget.Sequence("audit", leaves...),
-				budget.Target{Epsilon: 1e6, Delta: .9, Relation: rel})
+			leaves := append(
+				x.leaves("step", law),
+				budget.FixedLeaf("other", other),
+				budget.FixedLeaf("named", law).WithStatistic("another"),
+			)
+			priced, err := budget.Calibrate(
+				budget.Sequence("audit", leaves...),
+				budget.Target{Epsilon: 1e6, Delta: .9, Relation: rel},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -425,7 +516,8 @@ func TestStatisticsConform(t *testing.T) {
 				if _, err := release(fresh, name, 0); !errors.Is(err, want) {
 					t.Errorf("%s on the leaf %s: %v, want %v", x.Statistic, name, err, want)
 				}
-				if released := fresh.Events(); slices.ContainsFunc(released,
+				released := fresh.Events()
+				if slices.ContainsFunc(released,
 					func(e mechanism.Event) bool {
 						return e.Released > 0
 					}) {
@@ -440,8 +532,8 @@ func TestStatisticsConform(t *testing.T) {
 			}
 			spent := []string{"audit/step", "audit/" + x.Companion.Name}
 			for _, e := range s.Events() {
-				if want := slices.Contains(spent, e.Path); want != (e.Released == 1) ||
-					!want && e.Released > 0 {
+				want := slices.Contains(spent, e.Path)
+				if want != (e.Released == 1) || !want && e.Released > 0 {
 					t.Errorf("%s: event %+v", x.Statistic, e)
 				}
 			}

@@ -32,42 +32,97 @@ type descriptionRun struct {
 }
 
 func descriptionRuns() []descriptionRun {
-	low, high := 0., 120.
+	low := 0.
+	high := 120.
 	ranges := map[string]recipe.Column{
 		"age":      {Lower: &low, Upper: &high},
 		"pressure": {Lower: &low, Upper: &high},
 	}
 	all := []string{"kinds", "exponents", "bins", "histogram", "moments", "matrix"}
 	return []descriptionRun{
-		{"undeclared", recipe.Description{}, func(r *recipe.Recipe) {
-			r.Data.Exclude = []string{"patient_id"}
-		}, 0, "2", append(all, "counts", "words")},
-		{"by ward", recipe.Description{By: "ward"}, func(r *recipe.Recipe) {
-			r.Data.Exclude = []string{"patient_id"}
-		}, 0, "3", append(all, "counts", "groups")},
-		{"numbers", recipe.Description{Columns: []string{"age", "dose", "weight"}}, nil, 0, "3",
-			all},
-		{"declared, substitute",
+		{
+			"undeclared",
+			recipe.Description{},
+			func(r *recipe.Recipe) {
+				r.Data.Exclude = []string{"patient_id"}
+			},
+			0,
+			"2",
+			append(all, "counts", "words"),
+		},
+		{
+			"by ward",
+			recipe.Description{By: "ward"},
+			func(r *recipe.Recipe) {
+				r.Data.Exclude = []string{"patient_id"}
+			},
+			0,
+			"3",
+			append(all, "counts", "groups"),
+		},
+		{
+			"numbers",
+			recipe.Description{Columns: []string{"age", "dose", "weight"}},
+			nil,
+			0,
+			"3",
+			all,
+		},
+		{
+			"declared, substitute",
 			recipe.Description{Columns: []string{"age", "pressure"}, By: "ward"},
 			func(r *recipe.Recipe) {
 				r.Data.Columns = maps.Clone(ranges)
 				r.Data.Columns["ward"] = recipe.Column{Categories: recipe.Names{List: []string{"day",
 					"night"}}}
 				r.Privacy.Relation = "substitute"
-			}, 300, "1", []string{"histogram", "moments", "matrix", "groups"}},
-		{"undeclared, substitute", recipe.Description{By: "ward"}, func(r *recipe.Recipe) {
-			r.Data.Exclude = []string{"patient_id"}
-			r.Privacy.Relation = "substitute"
-		}, 0, "4", append(all, "counts", "groups")},
-		{"patients", recipe.Description{By: "ward"}, func(r *recipe.Recipe) {
-			r.Privacy.Unit = &recipe.Unit{Column: "patient_id", MaxRows: 3}
-		}, 0, "6", append(all, "groups")},
-		{"ten records", recipe.Description{By: "ward"}, func(r *recipe.Recipe) {
-			r.Data.Exclude, r.Data.Columns = []string{"patient_id"}, maps.Clone(ranges)
-		}, 10, "1", []string{"kinds", "exponents"}},
-		{"no record", recipe.Description{By: "ward"}, func(r *recipe.Recipe) {
-			r.Data.Exclude = []string{"patient_id"}
-		}, -1, "1", []string{"kinds"}},
+			},
+			300,
+			"1",
+			[]string{"histogram", "moments", "matrix", "groups"},
+		},
+		{
+			"undeclared, substitute",
+			recipe.Description{By: "ward"},
+			func(r *recipe.Recipe) {
+				r.Data.Exclude = []string{"patient_id"}
+				r.Privacy.Relation = "substitute"
+			},
+			0,
+			"4",
+			append(all, "counts", "groups"),
+		},
+		{
+			"patients",
+			recipe.Description{By: "ward"},
+			func(r *recipe.Recipe) {
+				r.Privacy.Unit = &recipe.Unit{Column: "patient_id", MaxRows: 3}
+			},
+			0,
+			"6",
+			append(all, "groups"),
+		},
+		{
+			"ten records",
+			recipe.Description{By: "ward"},
+			func(r *recipe.Recipe) {
+				r.Data.Exclude = []string{"patient_id"}
+				r.Data.Columns = maps.Clone(ranges)
+			},
+			10,
+			"1",
+			[]string{"kinds", "exponents"},
+		},
+		{
+			"no record",
+			recipe.Description{By: "ward"},
+			func(r *recipe.Recipe) {
+				r.Data.Exclude = []string{"patient_id"}
+			},
+			-1,
+			"1",
+			[]string{"kinds"},
+		},
 	}
 }
 
@@ -78,8 +133,10 @@ func descriptionOf(
 	t.Helper()
 	const file = "../../testdata/visits.csv"
 	r, problems := recipe.Options{
-		Set: []recipe.Setting{recipe.SetText("--data", "data.path", file),
-			recipe.SetNumber("--epsilon", "privacy.epsilon", x.epsilon)},
+		Set: []recipe.Setting{
+			recipe.SetText("--data", "data.path", file),
+			recipe.SetNumber("--epsilon", "privacy.epsilon", x.epsilon),
+		},
 		Description: &x.ask,
 	}.FromSettings()
 	if len(problems) > 0 {
@@ -96,7 +153,12 @@ func descriptionOf(
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, _, err := dataset.Read(context.Background(), file, s.Schema, dataset.ReadOptions{})
+	table, _, err := dataset.Read(
+		context.Background(),
+		file,
+		s.Schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +174,10 @@ func descriptionOf(
 
 // recordDescription runs a description under a recorder, and returns the contents of release/ and the steps.
 func recordDescription(
-	t *testing.T, plan *describe.Plan, table *dataset.Table, rec *mechanism.Recorder,
+	t *testing.T,
+	plan *describe.Plan,
+	table *dataset.Table,
+	rec *mechanism.Recorder,
 ) (map[string]string, []mechanism.Event) {
 	t.Helper()
 	res, err := plan.RunRecorded(context.Background(), table, rec)
@@ -120,9 +185,13 @@ func recordDescription(
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := report.Write(context.Background(), dir,
+	err = report.Write(
+		context.Background(),
+		dir,
 		report.Collect(report.NewDescription(res), nil, res.Curator, nil, nil, ""),
-		true); err != nil {
+		true,
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 	out := map[string]string{}
@@ -147,11 +216,15 @@ func replayDescription(
 		t.Fatal(err)
 	}
 	published, events := recordDescription(t, plan, table, first)
-	faults, closest = compareNeighbours(first, published, neighbours,
+	faults, closest = compareNeighbours(
+		first,
+		published,
+		neighbours,
 		func(table *dataset.Table, rec *mechanism.Recorder) map[string]string {
 			again, _ := recordDescription(t, plan, table, rec)
 			return again
-		})
+		},
+	)
 	return faults, closest, events
 }
 
@@ -189,8 +262,11 @@ func TestDescriptionFaults(t *testing.T) {
 		{"sensitivities of add-remove under substitution", 3, mechanism.RelationMixed},
 		{"half of the norm of the matrix", 3, mechanism.ClipNotCharged},
 	} {
-		faults, _, _ := replayDescription(t, descriptionRuns()[c.run],
-			mechanism.NewRecorder(5).Plant(c.fault))
+		faults, _, _ := replayDescription(
+			t,
+			descriptionRuns()[c.run],
+			mechanism.NewRecorder(5).Plant(c.fault),
+		)
 		if len(faults) == 0 {
 			t.Errorf("%s: not caught", c.name)
 		}

@@ -39,8 +39,8 @@ func TestEnginesAgree(t *testing.T) {
 			plan := planPipeline(t, p)
 			e := startShards(t, table, uint64(i))
 			if len(plan.Gathers()) > 0 || p.Budget.Unit != (budget.Unit{}) {
-				if _, err := p.FitOn(t.Context(), plan, e, pipeline.Options{}); !errors.Is(err,
-					pipeline.ErrEngine) {
+				_, err := p.FitOn(t.Context(), plan, e, pipeline.Options{})
+				if !errors.Is(err, pipeline.ErrEngine) {
 					t.Errorf("stages %v, unit %v: %v", plan.Gathers(), p.Budget.Unit, err)
 				}
 				return
@@ -52,7 +52,13 @@ func TestEnginesAgree(t *testing.T) {
 				return mechanism.NewRecorder(1).ForceTries(2)
 			}
 			want := recordRelease(t, r, p, plan, table, recorder())
-			res, err := p.FitOnRecorded(t.Context(), plan, e, pipeline.Options{}, recorder())
+			res, err := p.FitOnRecorded(
+				t.Context(),
+				plan,
+				e,
+				pipeline.Options{},
+				recorder(),
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -134,8 +140,10 @@ func startWorker(t *testing.T, table *dataset.Table) *worker {
 	w := &worker{gob.NewEncoder(in), gob.NewDecoder(answers)}
 	s := shard{Schema: table.Schema()}
 	for j := range table.Schema().Columns {
-		s.Columns = append(s.Columns,
-			dataset.ColumnData{Floats: table.Float(j), Codes: table.Labels(j)})
+		s.Columns = append(
+			s.Columns,
+			dataset.ColumnData{Floats: table.Float(j), Codes: table.Labels(j)},
+		)
 	}
 	for i := range table.Len() {
 		s.IDs = append(s.IDs, table.ID(i))

@@ -14,8 +14,11 @@ import (
 
 func ExampleNeighbours() {
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"}, {Name: "y"}}}
-	table, err := dataset.NewTable(schema,
-		[]dataset.ColumnData{{Floats: []float64{1, 2}}, {Floats: []float64{3, 4}}}, nil)
+	table, err := dataset.NewTable(
+		schema,
+		[]dataset.ColumnData{{Floats: []float64{1, 2}}, {Floats: []float64{3, 4}}},
+		nil,
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -35,9 +38,19 @@ func ExampleNeighbours() {
 
 func ExampleStep() {
 	count, _ := audit.WorstPairOf(mechanism.StatCount)
-	law := budget.Law{Kind: budget.Laplace, Epsilon: 2, Draws: 1}
-	m, err := audit.Step(context.Background(), count, law, budget.AddRemove, 0,
-		audit.Options{Draws: 4000, Confidence: 1 - 1e-6})
+	law := budget.Law{
+		Kind:    budget.Laplace,
+		Epsilon: 2,
+		Draws:   1,
+	}
+	m, err := audit.Step(
+		context.Background(),
+		count,
+		law,
+		budget.AddRemove,
+		0,
+		audit.Options{Draws: 4000, Confidence: 1 - 1e-6},
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -49,10 +62,15 @@ func ExampleStep() {
 func ExamplePipeline() {
 	p := &pipeline.Pipeline{
 		Schema: dataset.Schema{Columns: []dataset.Column{{Name: "x"}, {Name: "y"}}},
-		Target: "y", Model: adassp.JointGram{}, Budget: budget.Target{Epsilon: 1, Delta: 1e-6},
+		Target: "y",
+		Model:  adassp.JointGram{},
+		Budget: budget.Target{Epsilon: 1, Delta: 1e-6},
 	}
-	v, err := audit.Pipeline(context.Background(), p,
-		audit.Options{Runs: 100, Draws: 1000, Confidence: 1 - 1e-6})
+	v, err := audit.Pipeline(
+		context.Background(),
+		p,
+		audit.Options{Runs: 100, Draws: 1000, Confidence: 1 - 1e-6},
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -70,14 +88,21 @@ func ExampleOwnTable() {
 		Model:  adassp.JointGram{},
 		Budget: budget.Target{Epsilon: 1, Delta: 1e-6},
 	}
-	table, err := dataset.NewTable(schema,
-		[]dataset.ColumnData{{Floats: []float64{1, 2, 90}}, {Floats: []float64{3, 4, 5}}}, nil)
+	table, err := dataset.NewTable(
+		schema,
+		[]dataset.ColumnData{{Floats: []float64{1, 2, 90}}, {Floats: []float64{3, 4, 5}}},
+		nil,
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	v, err := audit.OwnTable(context.Background(), p, table,
-		audit.Options{Runs: 100, Records: 2, Confidence: 1 - 1e-6})
+	v, err := audit.OwnTable(
+		context.Background(),
+		p,
+		table,
+		audit.Options{Runs: 100, Records: 2, Confidence: 1 - 1e-6},
+	)
 	if err != nil {
 		fmt.Println(err)
 		return

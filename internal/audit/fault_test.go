@@ -21,7 +21,11 @@ import (
 
 // measuredWith measures a step in sessions with a fault.
 func measuredWith(
-	t *testing.T, name budget.Statistic, law budget.Law, draws int, f mechanism.Fault,
+	t *testing.T,
+	name budget.Statistic,
+	law budget.Law,
+	draws int,
+	f mechanism.Fault,
 ) Measure {
 	t.Helper()
 	x, ok := WorstPairOf(name)
@@ -31,8 +35,15 @@ func measuredWith(
 	open := func(p *budget.Priced) (*mechanism.Session, error) {
 		return mechanism.NewFaultySession(p, f)
 	}
-	m, err := step(context.Background(), x, law, budget.AddRemove, 1e-6,
-		Options{Draws: draws, Confidence: 1 - 1e-6}, open)
+	m, err := step(
+		context.Background(),
+		x,
+		law,
+		budget.AddRemove,
+		1e-6,
+		Options{Draws: draws, Confidence: 1 - 1e-6},
+		open,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +55,11 @@ func measuredWith(
 // fault (16 to 25 repetitions of each; least for the rounds, 1.66 and .11 compared with 1), so that under normality a
 // fault is missed with odds below 1e-8.
 func caughtByMeasure(
-	t *testing.T, name budget.Statistic, law budget.Law, draws int, f mechanism.Fault,
+	t *testing.T,
+	name budget.Statistic,
+	law budget.Law,
+	draws int,
+	f mechanism.Fault,
 ) {
 	t.Helper()
 	curve, err := budget.Compose(law)
@@ -63,40 +78,73 @@ func caughtByMeasure(
 }
 
 func TestFaultLaplaceInverted(t *testing.T) {
-	caughtByMeasure(t, "count", budget.Law{Kind: budget.Laplace, Epsilon: .5, Draws: 1}, 6000,
-		mechanism.LaplaceInverted)
+	caughtByMeasure(
+		t,
+		"count",
+		budget.Law{Kind: budget.Laplace, Epsilon: .5, Draws: 1},
+		6000,
+		mechanism.LaplaceInverted,
+	)
 }
 
 func TestFaultRoundsNotComposed(t *testing.T) {
-	caughtByMeasure(t, "peeling", budget.Law{Kind: budget.Exponential, Epsilon: .2, Draws: 6}, 6000,
-		mechanism.RoundsNotComposed)
+	caughtByMeasure(
+		t,
+		"peeling",
+		budget.Law{Kind: budget.Exponential, Epsilon: .2, Draws: 6},
+		6000,
+		mechanism.RoundsNotComposed,
+	)
 }
 
 func TestFaultEmptyWithoutNoise(t *testing.T) {
-	caughtByMeasure(t, "histogram", budget.Law{Kind: budget.Gaussian, Mu: .5, Draws: 1}, 6000,
-		mechanism.EmptyWithoutNoise)
+	caughtByMeasure(
+		t,
+		"histogram",
+		budget.Law{Kind: budget.Gaussian, Mu: .5, Draws: 1},
+		6000,
+		mechanism.EmptyWithoutNoise,
+	)
 }
 
 func TestFaultClipNotChargedMeasured(t *testing.T) {
-	caughtByMeasure(t, "gram", budget.Law{Kind: budget.Gaussian, Mu: .7, Draws: 1}, 24_000,
-		mechanism.ClipNotCharged)
+	caughtByMeasure(
+		t,
+		"gram",
+		budget.Law{Kind: budget.Gaussian, Mu: .7, Draws: 1},
+		24_000,
+		mechanism.ClipNotCharged,
+	)
 }
 
 func TestFaultWeightsAlone(t *testing.T) {
-	caughtByMeasure(t, "outer", budget.Law{Kind: budget.Gaussian, Mu: .7, Draws: 1}, 24_000,
-		mechanism.WeightsAlone)
+	caughtByMeasure(
+		t,
+		"outer",
+		budget.Law{Kind: budget.Gaussian, Mu: .7, Draws: 1},
+		24_000,
+		mechanism.WeightsAlone,
+	)
 }
 
 func TestFaultThresholdWithoutDelta(t *testing.T) {
-	caughtByMeasure(t, mechanism.StatNewWords,
-		budget.Law{Kind: budget.Approximate, Delta: 1e-7, Draws: 1}, 6000,
-		mechanism.ThresholdWithoutDelta)
+	caughtByMeasure(
+		t,
+		mechanism.StatNewWords,
+		budget.Law{Kind: budget.Approximate, Delta: 1e-7, Draws: 1},
+		6000,
+		mechanism.ThresholdWithoutDelta,
+	)
 }
 
 // caughtByReplay replays a pipeline on the neighbours of a table with a fault and without. It expects a matching
 // finding with the fault, and no finding without it.
 func caughtByReplay(
-	t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, f mechanism.Fault, what string,
+	t *testing.T,
+	p *pipeline.Pipeline,
+	tab *dataset.Table,
+	f mechanism.Fault,
+	what string,
 ) {
 	t.Helper()
 	if found := replayFault(t, p, tab, 0); len(found) > 0 {
@@ -112,7 +160,12 @@ func caughtByReplay(
 	t.Errorf("the fault is not caught: %v", found)
 }
 
-func replayFault(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, f mechanism.Fault) []string {
+func replayFault(
+	t *testing.T,
+	p *pipeline.Pipeline,
+	tab *dataset.Table,
+	f mechanism.Fault,
+) []string {
 	t.Helper()
 	plan := planPipeline(t, p)
 	neighbours, err := Neighbours(tab, p.Budget.Relation)
@@ -122,14 +175,26 @@ func replayFault(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, f mecha
 	var out []string
 	for seed := range byte(2) {
 		first := mechanism.NewRecorder(seed).Plant(f).KeepColumns()
-		if _, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{},
-			first); err != nil {
+		_, err := p.FitRecorded(
+			context.Background(),
+			plan,
+			tab,
+			pipeline.Options{},
+			first,
+		)
+		if err != nil {
 			t.Fatal(err)
 		}
 		for _, n := range neighbours {
 			second := first.Replay()
-			if _, err := p.FitRecorded(context.Background(), plan, n.Table, pipeline.Options{},
-				second); err != nil {
+			_, err := p.FitRecorded(
+				context.Background(),
+				plan,
+				n.Table,
+				pipeline.Options{},
+				second,
+			)
+			if err != nil {
 				t.Fatal(err)
 			}
 			faults, _ := mechanism.Compare(first, second)
@@ -142,7 +207,11 @@ func replayFault(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, f mecha
 }
 
 // smallExample returns an example's pipeline with the first rows of its table.
-func smallExample(t *testing.T, name string, rows int) (*pipeline.Pipeline, *dataset.Table) {
+func smallExample(
+	t *testing.T,
+	name string,
+	rows int,
+) (*pipeline.Pipeline, *dataset.Table) {
 	t.Helper()
 	_, p, tab := loadExample(t, "../../examples/"+name+".yaml")
 	index := make([]int32, rows)
@@ -165,8 +234,13 @@ func TestFaultRelationMixed(t *testing.T) {
 func TestFaultHeldOutInTraining(t *testing.T) {
 	p, tab := smallExample(t, "kendall", 60)
 	p.Holdout = .5
-	caughtByReplay(t, p, tab, mechanism.HeldOutInTraining,
-		"priced as disjoint, both see the record")
+	caughtByReplay(
+		t,
+		p,
+		tab,
+		mechanism.HeldOutInTraining,
+		"priced as disjoint, both see the record",
+	)
 }
 
 func TestFaultCoinsByIndex(t *testing.T) {
@@ -180,21 +254,30 @@ func TestFaultCoinsByIndex(t *testing.T) {
 func TestFaultExactCount(t *testing.T) {
 	p, tab := smallExample(t, "classes", 400)
 	p.Model = svm.SVM{}
-	caughtByReplay(t, p, tab, mechanism.ExactCount, "the declared sensitivity depends on the data")
+	caughtByReplay(
+		t,
+		p,
+		tab,
+		mechanism.ExactCount,
+		"the declared sensitivity depends on the data",
+	)
 }
 
 // TestFaultFloatSums plants sums that depend on the order of the records, as integer sums do not.
 func TestFaultFloatSums(t *testing.T) {
 	const n = 3000
 	rng := rand.New(rand.NewPCG(1, 2))
-	x, y := make([]int16, n), make([]int16, n)
+	x := make([]int16, n)
+	y := make([]int16, n)
 	for i := range n {
-		x[i], y[i] = int16(rng.IntN(2*mechanism.FixedOne)-mechanism.FixedOne),
-			int16(mechanism.FixedOne-rng.IntN(mechanism.FixedOne/4))
+		x[i] = int16(rng.IntN(2*mechanism.FixedOne) - mechanism.FixedOne)
+		y[i] = int16(mechanism.FixedOne - rng.IntN(mechanism.FixedOne/4))
 	}
 	order := rng.Perm(n)
-	priced, err := budget.Calibrate(budget.Sequence("audit", budget.ExponentialLeaf("step", 1, 1)),
-		budget.Target{Epsilon: 1, Delta: 1e-6})
+	priced, err := budget.Calibrate(
+		budget.Sequence("audit", budget.ExponentialLeaf("step", 1, 1)),
+		budget.Target{Epsilon: 1, Delta: 1e-6},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,8 +298,11 @@ func TestFaultFloatSums(t *testing.T) {
 		second := first.Replay()
 		run(second, func(i int) int { return order[i] })
 		if _, moved := mechanism.Compare(first, second); moved == 0 != same {
-			t.Errorf("fault %v: another order moves the scores by %v of their sensitivity", f,
-				moved)
+			t.Errorf(
+				"fault %v: another order moves the scores by %v of their sensitivity",
+				f,
+				moved,
+			)
 		}
 	}
 }

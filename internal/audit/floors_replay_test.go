@@ -27,8 +27,11 @@ import (
 
 var (
 	writeFloors = flag.Bool("write-floors", false, "rewrite testdata/floors.json")
-	floorKeys   = flag.Int("floor-keys", 5,
-		"the number of keys under which TestFloors trains, from 2 to 20")
+	floorKeys   = flag.Int(
+		"floor-keys",
+		5,
+		"the number of keys under which TestFloors trains, from 2 to 20",
+	)
 )
 
 const (
@@ -51,7 +54,11 @@ type floorTable struct {
 
 var floorTables = []floorTable{
 	{
-		name: "houses", file: "houses.csv", target: "price", fixed: "[area, distance]", k: 2,
+		name:    "houses",
+		file:    "houses.csv",
+		target:  "price",
+		fixed:   "[area, distance]",
+		k:       2,
 		columns: "ocean: {categories: [inland, near bay, near ocean, island]}",
 	},
 	{
@@ -63,19 +70,31 @@ var floorTables = []floorTable{
 		k:       1,
 	},
 	{
-		name: "visits", file: "visits.csv", target: "pressure", exclude: []string{"patient_id"},
-		fixed: "[age, weight]", k: 2,
+		name:    "visits",
+		file:    "visits.csv",
+		target:  "pressure",
+		exclude: []string{"patient_id"},
+		fixed:   "[age, weight]",
+		k:       2,
 		columns: "ward: {categories: [day, night, emergency]}",
 	},
 	{
-		name: "loans", file: "loans.csv", target: "repaid", classes: []string{"no", "yes"},
-		exclude: []string{"rating"}, fixed: "[income, debt]", k: 2,
+		name:    "loans",
+		file:    "loans.csv",
+		target:  "repaid",
+		classes: []string{"no", "yes"},
+		exclude: []string{"rating"},
+		fixed:   "[income, debt]",
+		k:       2,
 		columns: "home: {categories: [rent, own, with family]}, purpose: {categories: [car, house, other]}",
 	},
 	{
-		name: "leaves", file: "leaves.csv", target: "species",
+		name:    "leaves",
+		file:    "leaves.csv",
+		target:  "species",
 		classes: []string{"alder", "beech", "elm", "hazel", "lime", "rowan"},
-		fixed:   "[length, teeth]", k: 2,
+		fixed:   "[length, teeth]",
+		k:       2,
 		columns: "edge: {categories: [smooth, toothed]}",
 	},
 }
@@ -98,9 +117,13 @@ func (x floorTable) recipeText(selection, model string) string {
 	if x.exclude != nil {
 		fmt.Fprintf(&b, "  exclude: [%s]\n", strings.Join(x.exclude, ", "))
 	}
-	fmt.Fprintf(&b,
+	fmt.Fprintf(
+		&b,
 		"  columns: {%s}\n  undeclared: numbers\nprivacy: {epsilon: 3, delta: 1e-6}\nholdout: 0\nselection: {%s}\nmodel: {%s}\n",
-		x.columns, selection, model)
+		x.columns,
+		selection,
+		model,
+	)
 	return b.String()
 }
 
@@ -171,8 +194,11 @@ func (x floorTable) selectorCase(s pipeline.SelectorMethod) floorCase {
 	case s.Private:
 		selection += fmt.Sprintf(", k: %d", x.k)
 	}
-	return floorCase{x.name + " " + s.Name + "+joint-gram", x,
-		x.recipeText(selection, "method: joint-gram")}
+	return floorCase{
+		x.name + " " + s.Name + "+joint-gram",
+		x,
+		x.recipeText(selection, "method: joint-gram"),
+	}
 }
 
 // A preparedCase trains a case on four fifths of its table and measures it on the rest.
@@ -215,8 +241,13 @@ func (x floorCase) prepare(t *testing.T) preparedCase {
 // trainAndScore trains under a key and returns R² or the accuracy, exactly, over the records of the test part that have a target. A
 // run without a model counts 0.
 func (x preparedCase) trainAndScore(ctx context.Context, key byte) (float64, error) {
-	res, err := x.pipeline.FitRecorded(ctx, x.plan, x.train, pipeline.Options{},
-		mechanism.NewRecorder(key))
+	res, err := x.pipeline.FitRecorded(
+		ctx,
+		x.plan,
+		x.train,
+		pipeline.Options{},
+		mechanism.NewRecorder(key),
+	)
 	if err != nil || res.Model == nil {
 		return 0, err
 	}
@@ -229,7 +260,8 @@ func (x preparedCase) trainAndScore(ctx context.Context, key byte) (float64, err
 		var known, guess []float64
 		for i, y := range x.test.Float(column) {
 			if !math.IsNaN(y) {
-				known, guess = append(known, y), append(guess, predicted[i])
+				known = append(known, y)
+				guess = append(guess, predicted[i])
 			}
 		}
 		return regression.R2(guess, known), nil
@@ -314,7 +346,8 @@ func TestFloors(t *testing.T) {
 				values := make([]float64, keys)
 				for key := range values {
 					var err error
-					if values[key], err = x.trainAndScore(t.Context(), byte(key)); err != nil {
+					values[key], err = x.trainAndScore(t.Context(), byte(key))
+					if err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -331,11 +364,19 @@ func TestFloors(t *testing.T) {
 				case !ok:
 					t.Errorf("no floor; write one with -write-floors (mean %.4f)", mean)
 				case f.forKeys(keys) <= x.constantScore():
-					t.Errorf("the floor of %.4f would be passed by a constant, which has %.4f",
-						f.forKeys(keys), x.constantScore())
+					t.Errorf(
+						"the floor of %.4f would be passed by a constant, which has %.4f",
+						f.forKeys(keys),
+						x.constantScore(),
+					)
 				case !(mean >= f.forKeys(keys)):
-					t.Errorf("the mean over %d keys is %.4f, below the floor of %.4f (it was %.4f)",
-						keys, mean, f.forKeys(keys), f.Mean)
+					t.Errorf(
+						"the mean over %d keys is %.4f, below the floor of %.4f (it was %.4f)",
+						keys,
+						mean,
+						f.forKeys(keys),
+						f.Mean,
+					)
 				}
 			})
 		}
@@ -353,8 +394,10 @@ func TestFloors(t *testing.T) {
 	cases := floorCases()
 	for name := range want {
 		if !slices.ContainsFunc(cases, func(c floorCase) bool { return c.name == name }) {
-			t.Errorf("the floor of %q belongs to no case; rewrite the floors with -write-floors",
-				name)
+			t.Errorf(
+				"the floor of %q belongs to no case; rewrite the floors with -write-floors",
+				name,
+			)
 		}
 	}
 }

@@ -16,7 +16,11 @@ import (
 func TestLeavesNameTheirStatistic(t *testing.T) {
 	sis := func(form mechanism.TopKForm) func(*pipeline.Pipeline) {
 		return func(p *pipeline.Pipeline) {
-			p.Selector = selection.SIS{K: 2, Score: selection.ScoreTau, TopK: form}
+			p.Selector = selection.SIS{
+				K:     2,
+				Score: selection.ScoreTau,
+				TopK:  form,
+			}
 		}
 	}
 	for _, c := range []struct {
@@ -55,9 +59,16 @@ func TestLeavesNameTheirStatistic(t *testing.T) {
 				continue
 			}
 			found = true
-			if x, err := statisticOf(l, p.Budget.Relation); err != nil || x.Statistic != c.want {
-				t.Errorf("%s: %s is audited as %q, it releases %q: %v", c.recipe, l.Path,
-					x.Statistic, c.want, err)
+			x, err := statisticOf(l, p.Budget.Relation)
+			if err != nil || x.Statistic != c.want {
+				t.Errorf(
+					"%s: %s is audited as %q, it releases %q: %v",
+					c.recipe,
+					l.Path,
+					x.Statistic,
+					c.want,
+					err,
+				)
 			}
 		}
 		if !found {
@@ -87,9 +98,10 @@ func TestEveryLeafIsAudited(t *testing.T) {
 			}
 		}
 	}
-	if _, err := statisticOf(
+	_, err = statisticOf(
 		budget.PricedLeaf{Path: "fit/train/new", Law: budget.Law{Kind: budget.Gaussian}},
-		budget.AddRemove); err == nil {
+		budget.AddRemove)
+	if err == nil {
 		t.Error("a leaf without a statistic is audited")
 	}
 }

@@ -14,8 +14,11 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-var machines = flag.String("machines", "",
-	"write what every release of the examples gave to this file")
+var machines = flag.String(
+	"machines",
+	"",
+	"write what every release of the examples gave to this file",
+)
 
 // TestSameReleasesOnEveryMachine runs the examples under one key and, on request, writes a line with the hash of each
 // release. scripts/long.sh compares the lines of amd64, 386 and, emulated, arm64, on which noise, coins and integer
@@ -37,8 +40,14 @@ func TestSameReleasesOnEveryMachine(t *testing.T) {
 		}
 		recordRelease(t, r, p, planPipeline(t, p), table, recorder)
 		for _, release := range recorder.Releases() {
-			fmt.Fprintf(&lines, "%s %s %d %x\n", filepath.Base(file), release.Path, release.Draw,
-				sha256.Sum256(fmt.Append(nil, release.Out, release.Words)))
+			fmt.Fprintf(
+				&lines,
+				"%s %s %d %x\n",
+				filepath.Base(file),
+				release.Path,
+				release.Draw,
+				sha256.Sum256(fmt.Append(nil, release.Out, release.Words)),
+			)
 		}
 	}
 	if err := os.WriteFile(*machines, []byte(lines.String()), 0o600); err != nil {

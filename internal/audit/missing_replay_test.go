@@ -19,7 +19,12 @@ import (
 )
 
 // blankTargets returns the table with the targets of some records removed.
-func blankTargets(t *testing.T, tab *dataset.Table, target string, at func(i int) bool) *dataset.Table {
+func blankTargets(
+	t *testing.T,
+	tab *dataset.Table,
+	target string,
+	at func(i int) bool,
+) *dataset.Table {
 	t.Helper()
 	columns := make([]dataset.ColumnData, len(tab.Schema().Columns))
 	ids := make([]uint64, tab.Len())
@@ -50,7 +55,12 @@ func blankTargets(t *testing.T, tab *dataset.Table, target string, at func(i int
 
 // targetlessNeighbours returns neighbours in which a copy without the target of a record near the first, middle or last
 // position is added or replaces that record.
-func targetlessNeighbours(t *testing.T, tab *dataset.Table, target string, rel budget.Relation) []Neighbour {
+func targetlessNeighbours(
+	t *testing.T,
+	tab *dataset.Table,
+	target string,
+	rel budget.Relation,
+) []Neighbour {
 	t.Helper()
 	var out []Neighbour
 	for position, at := range map[string]int{
@@ -73,8 +83,10 @@ func targetlessNeighbours(t *testing.T, tab *dataset.Table, target string, rel b
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out,
-			Neighbour{"record without a target near the " + position + " position", n})
+		out = append(
+			out,
+			Neighbour{"record without a target near the " + position + " position", n},
+		)
 	}
 	return out
 }
@@ -113,7 +125,8 @@ func missingRuns() map[string]missingRun {
 		p.Selector = selection.Fixed{Features: []string{"area", "age"}}
 	})
 	for name, s := range map[string]selection.Selector{
-		"kendall": selection.Kendall{K: 3}, "sublasso": selection.SubLasso{K: 2},
+		"kendall":          selection.Kendall{K: 3},
+		"sublasso":         selection.SubLasso{K: 2},
 		"sublasso buckets": selection.SubLasso{K: 2, Buckets: 5},
 		"sis correlation":  selection.SIS{K: 2, Score: selection.ScoreCorrelation},
 		"sis product": selection.SIS{
@@ -121,7 +134,11 @@ func missingRuns() map[string]missingRun {
 			Score: selection.ScoreProduct,
 			TopK:  mechanism.Lipschitz,
 		},
-		"sis tau": selection.SIS{K: 2, Score: selection.ScoreTau, TopK: mechanism.Peeling},
+		"sis tau": selection.SIS{
+			K:     2,
+			Score: selection.ScoreTau,
+			TopK:  mechanism.Peeling,
+		},
 	} {
 		add(name, "houses", 40, model("joint-gram", "", s))
 		add(name+" of classes", "classes", 40, model("joint-gram", "", s))
@@ -137,7 +154,12 @@ func missingRuns() map[string]missingRun {
 		for _, m := range []string{"brc", "svm", "logistic", "joint-gram"} {
 			for _, form := range formsOf(m) {
 				if form != boosting.Paper { // see below
-					add(fmt.Sprintf("%s %s on %s", m, form, file), file, 40, model(m, form, nil))
+					add(
+						fmt.Sprintf("%s %s on %s", m, form, file),
+						file,
+						40,
+						model(m, form, nil),
+					)
 				}
 			}
 		}
@@ -167,8 +189,11 @@ func TestReplayWithoutTarget(t *testing.T) {
 	for _, file := range []string{"private-columns", "private-columns-three",
 		"private-columns-brc"} {
 		t.Run(file, func(t *testing.T) {
-			replayMissing(t, missingRun{file, 40, func(*pipeline.Pipeline) {}},
-				budget.SubstitutePrivateColumns)
+			replayMissing(
+				t,
+				missingRun{file, 40, func(*pipeline.Pipeline) {}},
+				budget.SubstitutePrivateColumns,
+			)
 		})
 	}
 }
@@ -202,7 +227,11 @@ func replayMissing(t *testing.T, run missingRun, rel budget.Relation) {
 
 // checkReplay checks that there is no fault, and that some release moved.
 func checkReplay(
-	t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, tab *dataset.Table, neighbours []Neighbour,
+	t *testing.T,
+	r *recipe.Recipe,
+	p *pipeline.Pipeline,
+	tab *dataset.Table,
+	neighbours []Neighbour,
 ) {
 	t.Helper()
 	faults, closest := replayOn(t, r, p, tab, missingSeed, neighbours)

@@ -22,22 +22,40 @@ func TestMixturesComeClose(t *testing.T) {
 			return budget.GaussianLeaf(name, 1, 1).
 				WithStatistic(mechanism.StatAlone(mechanism.StatCount))
 		}
-		tree := budget.Parallel("fit", budget.Sequence("train", count("n")),
-			budget.Sequence("holdout", count("n")))
+		tree := budget.Parallel("fit",
+			budget.Sequence("train", count("n")),
+			budget.Sequence("holdout", count("n")),
+		)
 		tree.Coin = mechanism.Odds(c.coin)
-		priced, err := budget.Calibrate(tree, budget.Target{Epsilon: c.epsilon, Delta: 1e-6})
+		priced, err := budget.Calibrate(
+			tree,
+			budget.Target{Epsilon: c.epsilon, Delta: 1e-6},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := measureTrials(t.Context(), []trial{splitCounts(t, priced, c.coin)}, c.draws, 1e-6,
-			1e-6, func(float64) {})
+		m, err := measureTrials(
+			t.Context(),
+			[]trial{splitCounts(t, priced, c.coin)},
+			c.draws,
+			1e-6,
+			1e-6,
+			func(float64) {},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		g := priced.Guarantee()
 		part := priced.Leaves()[0].Law.Mu
-		t.Logf("coin %v, epsilon %v: measured epsilon %.3f, mu %.4f of %.4f; the training part alone %.4f",
-			c.coin, c.epsilon, m.Epsilon, m.Mu, g.Mu, part)
+		t.Logf(
+			"coin %v, epsilon %v: measured epsilon %.3f, mu %.4f of %.4f; the training part alone %.4f",
+			c.coin,
+			c.epsilon,
+			m.Epsilon,
+			m.Mu,
+			g.Mu,
+			part,
+		)
 		if m.Epsilon > g.Epsilon || m.Mu > g.Mu {
 			t.Errorf("coin %v: measured %+v of %+v", c.coin, m, g)
 		}
@@ -45,8 +63,12 @@ func TestMixturesComeClose(t *testing.T) {
 			t.Errorf("coin %v: measured mu %v of %v", c.coin, m.Mu, g.Mu)
 		}
 		if plain := budget.GaussianMu(c.epsilon, 1e-6); part < 1.02*plain {
-			t.Errorf("coin %v: the training part has mu %v, and %v would be its price alone",
-				c.coin, part, plain)
+			t.Errorf(
+				"coin %v: the training part has mu %v, and %v would be its price alone",
+				c.coin,
+				part,
+				plain,
+			)
 		}
 	}
 }
@@ -55,8 +77,11 @@ func TestMixturesComeClose(t *testing.T) {
 func splitCounts(t *testing.T, priced *budget.Priced, coin float64) trial {
 	var tables [2]mechanism.Records
 	for side := range tables {
-		table, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "x"}}},
-			[]dataset.ColumnData{{Floats: make([]float64, side)}}, nil)
+		table, err := dataset.NewTable(
+			dataset.Schema{Columns: []dataset.Column{{Name: "x"}}},
+			[]dataset.ColumnData{{Floats: make([]float64, side)}},
+			nil,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +94,10 @@ func splitCounts(t *testing.T, priced *budget.Priced, coin float64) trial {
 		}
 		train, held := tables[side].Deal(s.Coins("holdout"), coin)
 		var out []float64
-		for name, part := range map[string]mechanism.Records{"train": train, "holdout": held} {
+		for name, part := range map[string]mechanism.Records{
+			"train":   train,
+			"holdout": held,
+		} {
 			n, err := part.Len(ctx)
 			if err != nil {
 				return nil, err

@@ -19,8 +19,13 @@ func TestOwnTableFindsAFault(t *testing.T) {
 	p.Model = svm.SVM{}
 	p.Holdout = 0
 	for _, f := range []mechanism.Fault{0, mechanism.ExactCount} {
-		v, err := OwnTableFaulty(context.Background(), p, tab,
-			Options{Runs: 600, Records: 1, Confidence: 1 - 1e-6}, f)
+		v, err := OwnTableFaulty(
+			context.Background(),
+			p,
+			tab,
+			Options{Runs: 600, Records: 1, Confidence: 1 - 1e-6},
+			f,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,13 +19,19 @@ import (
 // ownPipeline is a small run whose columns a and y have no declared range.
 func ownPipeline(rel budget.Relation, unit string) *pipeline.Pipeline {
 	p := &pipeline.Pipeline{
-		Schema: dataset.Schema{Columns: []dataset.Column{
-			{Name: "a", Private: rel == budget.SubstitutePrivateColumns},
-			{Name: "b", Ranged: true, Lower: 0, Upper: 10}, {Name: "y"},
-			{Name: "k", Kind: dataset.Category, Categories: []string{"u", "v"}},
-		}, Unit: unit},
-		Target: "y", Model: adassp.JointGram{},
-		Budget: budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel}, Holdout: .1,
+		Schema: dataset.Schema{
+			Columns: []dataset.Column{
+				{Name: "a", Private: rel == budget.SubstitutePrivateColumns},
+				{Name: "b", Ranged: true, Lower: 0, Upper: 10},
+				{Name: "y"},
+				{Name: "k", Kind: dataset.Category, Categories: []string{"u", "v"}},
+			},
+			Unit: unit,
+		},
+		Target:  "y",
+		Model:   adassp.JointGram{},
+		Budget:  budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel},
+		Holdout: .1,
 	}
 	if unit != "" {
 		p.Budget.Unit = budget.Unit{Column: unit, MaxRows: 2}
@@ -65,16 +71,26 @@ func ownTableOf(t *testing.T, p *pipeline.Pipeline, n, far int) *dataset.Table {
 
 // neighboursOf returns all tables that OwnTable compares with one.
 func neighboursOf(
-	t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, records int,
+	t *testing.T,
+	p *pipeline.Pipeline,
+	tab *dataset.Table,
+	records int,
 ) (names []string, tables []*dataset.Table) {
 	t.Helper()
-	w := &owner{pipeline: p, table: tab, ends: endsOf(tab)}
-	for _, c := range w.changes(records, func(i int) uint64 { return uint64(i * 7919 % 101) }) {
+	w := &owner{
+		pipeline: p,
+		table:    tab,
+		ends:     endsOf(tab),
+	}
+	for _, c := range w.changes(records, func(i int) uint64 {
+		return uint64(i * 7919 % 101)
+	}) {
 		n, err := c.make()
 		if err != nil {
 			t.Fatal(c.name, err)
 		}
-		names, tables = append(names, c.name), append(tables, n)
+		names = append(names, c.name)
+		tables = append(tables, n)
 	}
 	return names, tables
 }
@@ -120,7 +136,8 @@ func TestOwnNeighbours(t *testing.T) {
 		if want == 0 {
 			want = 5
 		}
-		if len(names) != want || !strings.HasPrefix(names[0], "record 18 ") ||
+		if len(names) != want ||
+			!strings.HasPrefix(names[0], "record 18 ") ||
 			len(slices.Compact(slices.Sorted(slices.Values(names)))) != want {
 			t.Fatalf("%v: %q", rel, names)
 		}
@@ -137,7 +154,13 @@ func TestOwnNeighbours(t *testing.T) {
 				wantGone = 0
 			}
 			if gone != wantGone || come != wantCome {
-				t.Errorf("%v, %s: %d records are gone and %d have come", rel, names[i], gone, come)
+				t.Errorf(
+					"%v, %s: %d records are gone and %d have come",
+					rel,
+					names[i],
+					gone,
+					come,
+				)
 			}
 			if rel == budget.SubstitutePrivateColumns &&
 				(!slices.Equal(x.Float(1), tab.Float(1)) ||
@@ -199,8 +222,12 @@ func TestOwnTable(t *testing.T) {
 		for _, n := range []int{0, 1, 30} {
 			p := ownPipeline(rel, "")
 			tab := ownTableOf(t, p, n, 3)
-			v, err := OwnTable(context.Background(), p, tab,
-				Options{Runs: 200, Records: 3, Confidence: 1 - 1e-6})
+			v, err := OwnTable(
+				context.Background(),
+				p,
+				tab,
+				Options{Runs: 200, Records: 3, Confidence: 1 - 1e-6},
+			)
 			if err != nil || len(v.Violations()) > 0 {
 				t.Fatalf("%v, %d records: %v, %v", rel, n, v.Violations(), err)
 			}
@@ -208,7 +235,9 @@ func TestOwnTable(t *testing.T) {
 			if rel == budget.AddRemove {
 				want += 2 + min(n, 1)
 			}
-			if len(v.Pairs) != want || v.Claim.Epsilon > 1 || len(v.Leaves) > 0 ||
+			if len(v.Pairs) != want ||
+				v.Claim.Epsilon > 1 ||
+				len(v.Leaves) > 0 ||
 				want > 0 && v.Whole.Runs != 200 {
 				t.Errorf("%v, %d records: %+v", rel, n, v)
 			}
@@ -216,8 +245,12 @@ func TestOwnTable(t *testing.T) {
 	}
 	p := ownPipeline(budget.AddRemove, "who")
 	for _, n := range []int{0, 1, 30} {
-		v, err := OwnTable(context.Background(), p, ownTableOf(t, p, n, 3),
-			Options{Runs: 200, Records: 3, Confidence: 1 - 1e-6})
+		v, err := OwnTable(
+			context.Background(),
+			p,
+			ownTableOf(t, p, n, 3),
+			Options{Runs: 200, Records: 3, Confidence: 1 - 1e-6},
+		)
 		if err != nil || len(v.Violations()) > 0 || len(v.Pairs) != min(n, 3)+2+min(n, 1) {
 			t.Errorf("units of %d records: %+v, %v", n, v, err)
 		}
@@ -229,20 +262,34 @@ func TestOwnTableWithExtremeColumns(t *testing.T) {
 	p := ownPipeline(budget.AddRemove, "")
 	nan := math.NaN()
 	for name, a := range map[string][]float64{
-		"missing": {nan, nan, nan, nan}, "constant": {7, 7, 7, 7},
-		"huge": {math.MaxFloat64, -math.MaxFloat64, 0, nan}, "one missing": {1, nan, 3, 1},
+		"missing":     {nan, nan, nan, nan},
+		"constant":    {7, 7, 7, 7},
+		"huge":        {math.MaxFloat64, -math.MaxFloat64, 0, nan},
+		"one missing": {1, nan, 3, 1},
 	} {
-		tab, err := dataset.NewTable(p.Schema,
-			[]dataset.ColumnData{{Floats: a}, {Floats: a}, {Floats: a},
-				{Codes: []int32{0, 1, 2, 0}}}, nil)
+		tab, err := dataset.NewTable(
+			p.Schema,
+			[]dataset.ColumnData{
+				{Floats: a},
+				{Floats: a},
+				{Floats: a},
+				{Codes: []int32{0, 1, 2, 0}},
+			},
+			nil,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 			q := *p
 			q.Budget.Relation = rel
-			if v, err := OwnTable(context.Background(), &q, tab,
-				Options{Runs: 100, Confidence: 1 - 1e-6}); err != nil || len(v.Pairs) < 4 {
+			v, err := OwnTable(
+				context.Background(),
+				&q,
+				tab,
+				Options{Runs: 100, Confidence: 1 - 1e-6},
+			)
+			if err != nil || len(v.Pairs) < 4 {
 				t.Errorf("%s, %v: %+v, %v", name, rel, v, err)
 			}
 		}
@@ -252,21 +299,27 @@ func TestOwnTableWithExtremeColumns(t *testing.T) {
 func TestOwnTableMistakes(t *testing.T) {
 	p := ownPipeline(budget.AddRemove, "")
 	tab := ownTableOf(t, p, 5, 3)
-	for _, o := range []Options{{Runs: 5}, {Records: -1}, {Records: 1001}, {Confidence: 1}} {
-		if _, err := OwnTable(context.Background(), p, tab, o); !errors.Is(err, ErrOptions) ||
-			!errors.Is(o.Check(), ErrOptions) {
+	for _, o := range []Options{
+		{Runs: 5},
+		{Records: -1},
+		{Records: 1001},
+		{Confidence: 1},
+	} {
+		_, err := OwnTable(context.Background(), p, tab, o)
+		if !errors.Is(err, ErrOptions) || !errors.Is(o.Check(), ErrOptions) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
 	other := *p
 	other.Schema = dataset.Schema{Columns: p.Schema.Columns[:3]}
-	if _, err := OwnTable(context.Background(), &other, tab, Options{Runs: 100}); !errors.Is(err,
-		pipeline.ErrSchema) {
+	_, err := OwnTable(context.Background(), &other, tab, Options{Runs: 100})
+	if !errors.Is(err, pipeline.ErrSchema) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := OwnTable(ctx, p, tab, Options{Runs: 100}); !errors.Is(err, context.Canceled) {
+	_, err = OwnTable(ctx, p, tab, Options{Runs: 100})
+	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -286,7 +339,8 @@ func TestPairsOfEveryExample(t *testing.T) {
 			t.Fatalf("%s: %d pairs, %v", file, len(pairs), err)
 		}
 		for _, pair := range pairs {
-			a, b := rowsOf(pair.Tables[0]), rowsOf(pair.Tables[1])
+			a := rowsOf(pair.Tables[0])
+			b := rowsOf(pair.Tables[1])
 			gone := 0
 			come := 1
 			switch {
@@ -297,10 +351,16 @@ func TestPairsOfEveryExample(t *testing.T) {
 				gone = 1
 			}
 			if countMoved(a, b) != gone || countMoved(b, a) != come {
-				t.Errorf("%s, %s: %d records are gone and %d have come", file, pair.Name,
-					countMoved(a, b), countMoved(b, a))
+				t.Errorf(
+					"%s, %s: %d records are gone and %d have come",
+					file,
+					pair.Name,
+					countMoved(a, b),
+					countMoved(b, a),
+				)
 			}
-			if last := pair.Tables[1].Len() - 1; p.Schema.Unit != "" &&
+			last := pair.Tables[1].Len() - 1
+			if p.Schema.Unit != "" &&
 				pair.Tables[1].ID(last) != pair.Tables[1].ID(last+1-come) {
 				t.Errorf("%s, %s: the records are not one unit", file, pair.Name)
 			}

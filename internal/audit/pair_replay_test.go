@@ -24,8 +24,15 @@ func TestPairOnEngines(t *testing.T) {
 	table := numbersOnly(t, r, p) // these engines cannot count text categories
 	plan := planPipeline(t, p)
 	want := recordRelease(t, r, p, plan, table, mechanism.NewRecorder(pairKey))
-	spilled, _, err := stream.Open(t.Context(),
-		stream.Source{Path: cutFile(t, r.DataFile(), 3), Folder: t.TempDir(), Chunk: 257}, p.Schema)
+	spilled, _, err := stream.Open(
+		t.Context(),
+		stream.Source{
+			Path:   cutFile(t, r.DataFile(), 3),
+			Folder: t.TempDir(),
+			Chunk:  257,
+		},
+		p.Schema,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,8 +41,13 @@ func TestPairOnEngines(t *testing.T) {
 		"stream": spilled,
 		"shards": startShards(t, table, 1),
 	} {
-		res, err := p.FitOnRecorded(t.Context(), plan, e, pipeline.Options{},
-			mechanism.NewRecorder(pairKey))
+		res, err := p.FitOnRecorded(
+			t.Context(),
+			plan,
+			e,
+			pipeline.Options{},
+			mechanism.NewRecorder(pairKey),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,7 +43,11 @@ func TestReplayWithPrivateTarget(t *testing.T) {
 }
 
 // replayPrivateTarget replays a run whose target is private, together with the features for which private is true.
-func replayPrivateTarget(t *testing.T, run missingRun, private func(i int, c dataset.Column) bool) {
+func replayPrivateTarget(
+	t *testing.T,
+	run missingRun,
+	private func(i int, c dataset.Column) bool,
+) {
 	t.Helper()
 	r, p, _ := loadExample(t, "../../examples/"+run.example+".yaml")
 	p.Budget.Relation = budget.SubstitutePrivateColumns
@@ -62,7 +66,10 @@ func replayPrivateTarget(t *testing.T, run missingRun, private func(i int, c dat
 		t.Fatal(err)
 	}
 	neighbours = replayedNeighbours(t, neighbours, missingSeed)
-	neighbours = append(neighbours, targetlessNeighbours(t, tab, p.Target, p.Budget.Relation)...)
+	neighbours = append(
+		neighbours,
+		targetlessNeighbours(t, tab, p.Target, p.Budget.Relation)...,
+	)
 	checkReplay(t, r, p, tab, neighbours)
 }
 

@@ -49,8 +49,16 @@ func TestReplayRandomRecipes(t *testing.T) {
 			})
 		}
 	})
-	t.Logf("%d recipes ran, %d have no plan; %d pairs of tables, %d recipes end with an error on both, %d without a model; closest %.6f; releases %v",
-		sum.ran, sum.refused, sum.pairs, sum.failed, sum.without, sum.closest, sum.leaves)
+	t.Logf(
+		"%d recipes ran, %d have no plan; %d pairs of tables, %d recipes end with an error on both, %d without a model; closest %.6f; releases %v",
+		sum.ran,
+		sum.refused,
+		sum.pairs,
+		sum.failed,
+		sum.without,
+		sum.closest,
+		sum.leaves,
+	)
 	if 2*sum.ran < sum.ran+sum.refused {
 		t.Errorf("%d of %d recipes have a plan, want half", sum.ran, sum.ran+sum.refused)
 	}
@@ -58,7 +66,10 @@ func TestReplayRandomRecipes(t *testing.T) {
 		t.Errorf("%d of %d recipes end with an error", sum.failed, sum.ran)
 	}
 	if *recipes >= 20 && (sum.closest < .9 || sum.closest > 1) {
-		t.Errorf("the closest release came within %.3f of its declared sensitivity", sum.closest)
+		t.Errorf(
+			"the closest release came within %.3f of its declared sensitivity",
+			sum.closest,
+		)
 	}
 }
 
@@ -74,7 +85,12 @@ func TestReplayRandomRecipesSeeFaults(t *testing.T) {
 				!strings.Contains(newMaker(seed).drawRecipe(), "method: svm") {
 				continue // the count determines the penalty of svm only
 			}
-			found = len(randomFaults(t, seed, fault, &outcomes{leaves: map[string]int{}})) > 0
+			found = len(randomFaults(
+				t,
+				seed,
+				fault,
+				&outcomes{leaves: map[string]int{}},
+			)) > 0
 		}
 		if !found {
 			t.Errorf("%s: not found", name)
@@ -90,7 +106,12 @@ func replayRandom(t *testing.T, seed uint64, fault mechanism.Fault, sum *outcome
 }
 
 // randomFaults replays the recipe of a seed and returns the faults found.
-func randomFaults(t *testing.T, seed uint64, fault mechanism.Fault, sum *outcomes) []string {
+func randomFaults(
+	t *testing.T,
+	seed uint64,
+	fault mechanism.Fault,
+	sum *outcomes,
+) []string {
 	t.Helper()
 	m := newMaker(seed)
 	text := m.drawRecipe()
@@ -122,15 +143,19 @@ func randomFaults(t *testing.T, seed uint64, fault mechanism.Fault, sum *outcome
 		found, ratio := mechanism.Compare(first, second)
 		closest = max(closest, ratio)
 		if failed != failedToo {
-			found = append(found,
-				fmt.Sprintf("one run ends with %q, the other with %q", failed, failedToo))
+			found = append(
+				found,
+				fmt.Sprintf("one run ends with %q, the other with %q", failed, failedToo),
+			)
 		}
 		if !maps.Equal(before, after) {
 			found = append(found, "what is published depends on the record")
 		}
 		for _, f := range found {
-			faults = append(faults,
-				fmt.Sprintf("seed %d, %d records, %s: %s\n%s", seed, rows, n.Name, f, text))
+			faults = append(
+				faults,
+				fmt.Sprintf("seed %d, %d records, %s: %s\n%s", seed, rows, n.Name, f, text),
+			)
 		}
 	}
 	sum.Lock()
@@ -181,13 +206,19 @@ func planRecipe(
 
 // drawNeighbours returns some of the neighbours of a table used by the other tests, of every kind of the relation, and
 // some with a record, or a unit, whose cells are drawn independently.
-func (m *maker) drawNeighbours(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) []Neighbour {
+func (m *maker) drawNeighbours(
+	t *testing.T,
+	p *pipeline.Pipeline,
+	tab *dataset.Table,
+) []Neighbour {
 	t.Helper()
 	all, err := Neighbours(tab, p.Budget.Relation)
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.SortFunc(all, func(a, b Neighbour) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b Neighbour) int {
+		return strings.Compare(a.Name, b.Name)
+	})
 	m.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	all = all[:min(4, len(all))]
 	for range 4 {
@@ -208,8 +239,14 @@ func (m *maker) drawNeighbours(t *testing.T, p *pipeline.Pipeline, tab *dataset.
 			fresh := unusedID(tab)
 			extra := []placed{{at, fresh, record}}
 			for range m.IntN(6) {
-				extra = append(extra,
-					placed{m.IntN(tab.Len() + 1), fresh, m.drawRecord(p.Schema, m.chance(.7))})
+				extra = append(
+					extra,
+					placed{
+						m.IntN(tab.Len() + 1),
+						fresh,
+						m.drawRecord(p.Schema, m.chance(.7)),
+					},
+				)
 			}
 			n, err = rebuild(tab, func(uint64) bool { return false }, extra)
 		} else {
@@ -225,7 +262,12 @@ func (m *maker) drawNeighbours(t *testing.T, p *pipeline.Pipeline, tab *dataset.
 
 // publishRun runs a pipeline and returns the contents of release/, or the error of the run.
 func publishRun(
-	t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, plan *pipeline.Plan, tab *dataset.Table, rec *mechanism.Recorder,
+	t *testing.T,
+	r *recipe.Recipe,
+	p *pipeline.Pipeline,
+	plan *pipeline.Plan,
+	tab *dataset.Table,
+	rec *mechanism.Recorder,
 ) (map[string]string, string) {
 	t.Helper()
 	res, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{}, rec)
@@ -237,13 +279,20 @@ func publishRun(
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	files := report.Collect(report.New(res), res.Model, res.Curator,
-		&dataset.Stats{Rows: tab.Len()}, public, "")
+	files := report.Collect(
+		report.New(res),
+		res.Model,
+		res.Curator,
+		&dataset.Stats{Rows: tab.Len()},
+		public,
+		"",
+	)
 	if err := report.Write(t.Context(), dir, files, true); err != nil {
 		return nil, err.Error()
 	}
 	out := map[string]string{}
-	err = filepath.WalkDir(filepath.Join(dir, report.ReleaseDir),
+	err = filepath.WalkDir(
+		filepath.Join(dir, report.ReleaseDir),
 		func(path string, e fs.DirEntry, err error) error {
 			if err != nil || e.IsDir() {
 				return err
@@ -251,7 +300,8 @@ func publishRun(
 			content, err := os.ReadFile(path)
 			out[filepath.Base(path)] = string(content)
 			return err
-		})
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,11 @@ type maker struct {
 }
 
 func newMaker(seed uint64) *maker {
-	return &maker{seed: seed, Rand: rand.New(rand.NewPCG(seed, 2026)), lists: map[string][]string{}}
+	return &maker{
+		seed:  seed,
+		Rand:  rand.New(rand.NewPCG(seed, 2026)),
+		lists: map[string][]string{},
+	}
 }
 
 func (m *maker) pick(x ...string) string {
@@ -75,8 +79,13 @@ func (m *maker) withKeys(text string) string {
 }
 
 func (m *maker) plainRecipe() string {
-	m.relation = m.pick("add-remove", "add-remove", "add-remove", "substitute",
-		"substitute-private-columns")
+	m.relation = m.pick(
+		"add-remove",
+		"add-remove",
+		"add-remove",
+		"substitute",
+		"substitute-private-columns",
+	)
 	m.unit = m.relation == "add-remove" && m.chance(.35)
 	var columns strings.Builder
 	for j := range 2 + m.IntN(4) {
@@ -109,18 +118,31 @@ func (m *maker) plainRecipe() string {
 		b.WriteString("task: classification\n")
 	}
 	composition := m.pick("tight", "tight", "tight", "tight", "basic")
-	fmt.Fprintf(&b, "privacy:\n  epsilon: %s\n  delta: %s\n  relation: %s\n  composition: %s\n",
-		m.pick("0.3", "1", "3", "8", "60"), m.pick("1e-6", "1e-6", "1e-3", "1e-9"), m.relation,
-		composition)
+	fmt.Fprintf(
+		&b,
+		"privacy:\n  epsilon: %s\n  delta: %s\n  relation: %s\n  composition: %s\n",
+		m.pick("0.3", "1", "3", "8", "60"),
+		m.pick("1e-6", "1e-6", "1e-3", "1e-9"),
+		m.relation,
+		composition,
+	)
 	if m.unit {
 		fmt.Fprintf(&b, "  unit: {column: u, max_rows: %d}\n", 1+m.IntN(4))
 	}
 	fmt.Fprintf(&b, "holdout: %s\n", m.pick("0", "0.1", "0.3", "0.5"))
 	if composition == "tight" && m.chance(.2) {
-		fmt.Fprintf(&b, "search:\n  runs: 3\n  holdout: %s\n  candidates:\n",
-			m.pick("0.1", "0.3", "0.5"))
+		fmt.Fprintf(
+			&b,
+			"search:\n  runs: 3\n  holdout: %s\n  candidates:\n",
+			m.pick("0.1", "0.3", "0.5"),
+		)
 		for range 2 + m.IntN(2) {
-			fmt.Fprintf(&b, "    - {selection: %s, model: %s}\n", m.drawSelection(), m.drawModel(false))
+			fmt.Fprintf(
+				&b,
+				"    - {selection: %s, model: %s}\n",
+				m.drawSelection(),
+				m.drawModel(false),
+			)
 		}
 		return b.String()
 	}
@@ -150,8 +172,10 @@ func (m *maker) writeColumn(b *strings.Builder, name string, private bool) {
 	case k < 5:
 		facts = append(facts, m.drawRange())
 	case k < 6:
-		facts = append(facts,
-			m.pick("missing: 0", "missing: -7", "missing: 1e300", "missing: indicator"))
+		facts = append(
+			facts,
+			m.pick("missing: 0", "missing: -7", "missing: 1e300", "missing: indicator"),
+		)
 	}
 	if m.relation == "substitute-private-columns" && (private || m.chance(.4)) {
 		facts = append(facts, "private: true")
@@ -170,24 +194,43 @@ func (m *maker) drawRange() string {
 func (m *maker) drawSelection() string {
 	features := len(m.names) - 1
 	k := 1 + m.IntN(max(1, features-1))
-	out := []string{"{method: none}", "{method: none}",
-		fmt.Sprintf("{method: fixed, features: [%s]}", m.names[m.IntN(features)])}
+	out := []string{
+		"{method: none}",
+		"{method: none}",
+		fmt.Sprintf("{method: fixed, features: [%s]}", m.names[m.IntN(features)]),
+	}
 	if len(m.classes) != 3 {
-		out = append(out, fmt.Sprintf("{method: kendall, k: %d}", k),
+		out = append(
+			out,
+			fmt.Sprintf("{method: kendall, k: %d}", k),
 			fmt.Sprintf("{method: sublasso, k: %d, buckets: %d}", k, 2+m.IntN(30)),
-			fmt.Sprintf("{method: sis, k: %d, score: %s, topk: %s}", k,
+			fmt.Sprintf(
+				"{method: sis, k: %d, score: %s, topk: %s}",
+				k,
 				m.pick("auto", "tau", "product", "correlation"),
-				m.pick("one-shot", "peeling", "lipschitz", "lipschitz-exponential")))
+				m.pick("one-shot", "peeling", "lipschitz", "lipschitz-exponential"),
+			),
+		)
 	}
 	if m.classes != nil {
 		method := m.pick("dpfsdr", "dpfs", "crfs")
-		out = append(out, fmt.Sprintf("{method: %s, k: %d}", method, k),
-			fmt.Sprintf("{method: %s, sizes: [1, 2]}", method))
+		out = append(
+			out,
+			fmt.Sprintf("{method: %s, k: %d}", method, k),
+			fmt.Sprintf("{method: %s, sizes: [1, 2]}", method),
+		)
 	}
 	if k < features {
-		out = append(out, fmt.Sprintf("{method: greedy-gram, k: %d}", k),
-			fmt.Sprintf("{method: greedy-gram, budget: %d, costs: {%s: %d}}", k,
-				m.names[m.IntN(features)], m.IntN(4)))
+		out = append(
+			out,
+			fmt.Sprintf("{method: greedy-gram, k: %d}", k),
+			fmt.Sprintf(
+				"{method: greedy-gram, budget: %d, costs: {%s: %d}}",
+				k,
+				m.names[m.IntN(features)],
+				m.IntN(4),
+			),
+		)
 	}
 	return out[m.IntN(len(out))]
 }
@@ -196,8 +239,10 @@ func (m *maker) drawSelection() string {
 func (m *maker) drawModel(alone bool) string {
 	if m.relation == "substitute-private-columns" && m.chance(.3) { // the methods that make use of public columns
 		if m.classes != nil {
-			return m.pick("{method: joint-gram}",
-				fmt.Sprintf("{method: brc, rounds: %d}", 1+m.IntN(12)))
+			return m.pick(
+				"{method: joint-gram}",
+				fmt.Sprintf("{method: brc, rounds: %d}", 1+m.IntN(12)),
+			)
 		}
 		return "{method: joint-gram}"
 	}
@@ -210,16 +255,37 @@ func (m *maker) drawModel(alone bool) string {
 	out := []string{"{method: auto}", "{method: joint-gram}", "{method: adassp}", boosted,
 		"{method: boosted-additive}"}
 	if alone && len(m.classes) != 3 {
-		out = append(out, "{method: tukey, buckets: 40}",
-			fmt.Sprintf("{method: tukey, fallback: %s}", m.pick("joint-gram", "boosted-additive")))
+		out = append(
+			out,
+			"{method: tukey, buckets: 40}",
+			fmt.Sprintf(
+				"{method: tukey, fallback: %s}",
+				m.pick("joint-gram", "boosted-additive"),
+			),
+		)
 	}
-	out = append(out, "{method: cost-tree}",
-		fmt.Sprintf("{method: cost-tree, depth: %d, budget: %d, soft: %v}", 1+m.IntN(3),
-			1+m.IntN(4), m.IntN(2) == 0))
+	out = append(
+		out,
+		"{method: cost-tree}",
+		fmt.Sprintf(
+			"{method: cost-tree, depth: %d, budget: %d, soft: %v}",
+			1+m.IntN(3),
+			1+m.IntN(4),
+			m.IntN(2) == 0,
+		),
+	)
 	if m.classes != nil {
-		out = append(out, "{method: svm}", "{method: logistic}", "{method: prototypes}",
-			fmt.Sprintf("{method: brc, form: %s, rounds: %d}",
-				m.pick("gaussian", "laplace", "paper"), 1+m.IntN(12)))
+		out = append(
+			out,
+			"{method: svm}",
+			"{method: logistic}",
+			"{method: prototypes}",
+			fmt.Sprintf(
+				"{method: brc, form: %s, rounds: %d}",
+				m.pick("gaussian", "laplace", "paper"),
+				1+m.IntN(12),
+			),
+		)
 	}
 	return out[m.IntN(len(out))]
 }

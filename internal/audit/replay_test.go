@@ -21,7 +21,10 @@ import (
 )
 
 // loadExample loads a recipe, its pipeline and its table.
-func loadExample(t *testing.T, file string) (*recipe.Recipe, *pipeline.Pipeline, *dataset.Table) {
+func loadExample(
+	t *testing.T,
+	file string,
+) (*recipe.Recipe, *pipeline.Pipeline, *dataset.Table) {
 	t.Helper()
 	return exampleOf(t, file, func(*recipe.Recipe) {})
 }
@@ -44,7 +47,12 @@ func exampleOf(
 	if err != nil {
 		t.Fatal(err)
 	}
-	tab, _, err := dataset.Read(context.Background(), r.DataFile(), p.Schema, dataset.ReadOptions{})
+	tab, _, err := dataset.Read(
+		context.Background(),
+		r.DataFile(),
+		p.Schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +68,12 @@ func numbersOnly(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline) *dataset.
 			c.TextRule = (dataset.Column{}).TextRule
 		}
 	}
-	tab, _, err := dataset.Read(context.Background(), r.DataFile(), p.Schema, dataset.ReadOptions{})
+	tab, _, err := dataset.Read(
+		context.Background(),
+		r.DataFile(),
+		p.Schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +106,12 @@ func planPipeline(t *testing.T, p *pipeline.Pipeline) *pipeline.Plan {
 
 // recordRelease runs a pipeline under a recorder and returns the contents of the files in release/ by name.
 func recordRelease(
-	t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, plan *pipeline.Plan, tab *dataset.Table, rec *mechanism.Recorder,
+	t *testing.T,
+	r *recipe.Recipe,
+	p *pipeline.Pipeline,
+	plan *pipeline.Plan,
+	tab *dataset.Table,
+	rec *mechanism.Recorder,
 ) map[string]string {
 	t.Helper()
 	res, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{}, rec)
@@ -105,15 +123,24 @@ func recordRelease(
 
 // releaseFiles returns the contents of the files in release/ by name, as the command writes them.
 func releaseFiles(
-	t *testing.T, r *recipe.Recipe, res *pipeline.Result, tab *dataset.Table,
+	t *testing.T,
+	r *recipe.Recipe,
+	res *pipeline.Result,
+	tab *dataset.Table,
 ) map[string]string {
 	t.Helper()
 	public, err := r.Public()
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := report.Collect(report.New(res), res.Model, res.Curator,
-		&dataset.Stats{Rows: tab.Len()}, public, "")
+	files := report.Collect(
+		report.New(res),
+		res.Model,
+		res.Curator,
+		&dataset.Stats{Rows: tab.Len()},
+		public,
+		"",
+	)
 	out, err := files.Published()
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +154,11 @@ func releaseFiles(
 // replayNeighbours runs a pipeline on a table and on each neighbour, and returns the
 // faults and the largest ratio of distance to declared sensitivity by leaf.
 func replayNeighbours(
-	t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, tab *dataset.Table, seed byte,
+	t *testing.T,
+	r *recipe.Recipe,
+	p *pipeline.Pipeline,
+	tab *dataset.Table,
+	seed byte,
 ) (faults []string, closest float64) {
 	t.Helper()
 	return replayOn(t, r, p, tab, seed, allNeighbours(t, p, tab))
@@ -142,8 +173,11 @@ func allNeighbours(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) []Nei
 	return neighbours
 }
 
-var full = flag.Bool("full", false,
-	"replay every run on every neighbour under every seed, and stream every example in every way")
+var full = flag.Bool(
+	"full",
+	false,
+	"replay every run on every neighbour under every seed, and stream every example in every way",
+)
 
 // replayedNeighbours returns the neighbours on which an example is replayed under a seed: one for each kind of change,
 // so that every position (first, middle, last) occurs for some kind, and other positions under another seed.
@@ -200,7 +234,10 @@ func inPosition(t *testing.T, name, position string) string {
 // compareNeighbours carries a run out again on each neighbour of its table, with the noise of the first time. It
 // returns what depends on the record, and the largest share of a bound that was attained.
 func compareNeighbours(
-	first *mechanism.Recorder, published map[string]string, neighbours []Neighbour, record func(*dataset.Table, *mechanism.Recorder) map[string]string,
+	first *mechanism.Recorder,
+	published map[string]string,
+	neighbours []Neighbour,
+	record func(*dataset.Table, *mechanism.Recorder) map[string]string,
 ) (faults []string, closest float64) {
 	for _, n := range neighbours {
 		second := first.Replay()
@@ -219,7 +256,12 @@ func compareNeighbours(
 
 // replayOn is replay on given neighbours.
 func replayOn(
-	t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, tab *dataset.Table, seed byte, neighbours []Neighbour,
+	t *testing.T,
+	r *recipe.Recipe,
+	p *pipeline.Pipeline,
+	tab *dataset.Table,
+	seed byte,
+	neighbours []Neighbour,
 ) (faults []string, closest float64) {
 	t.Helper()
 	first := mechanism.NewRecorder(seed)
@@ -231,10 +273,14 @@ func replayOn(
 	}
 	plan := planPipeline(t, p)
 	published := recordRelease(t, r, p, plan, tab, first)
-	return compareNeighbours(first, published, neighbours,
+	return compareNeighbours(
+		first,
+		published,
+		neighbours,
 		func(table *dataset.Table, rec *mechanism.Recorder) map[string]string {
 			return recordRelease(t, r, p, plan, table, rec)
-		})
+		},
+	)
 }
 
 // TestRecordAndReplay replays every example recipe under each relation it supports, with every kind of change to a
@@ -250,15 +296,23 @@ func TestRecordAndReplay(t *testing.T) {
 				seeds = 1 // it takes ten times as long
 			}
 			for seed := range seeds {
-				faults, closest := replayOn(t, r, p, tab, seed,
-					replayedNeighbours(t, allNeighbours(t, p, tab), seed))
+				faults, closest := replayOn(
+					t,
+					r,
+					p,
+					tab,
+					seed,
+					replayedNeighbours(t, allNeighbours(t, p, tab), seed),
+				)
 				for _, f := range faults {
 					t.Error(f)
 				}
 				// A replay in which no input moved would be a vacuous test.
 				if closest < .5 || closest > 1 {
-					t.Errorf("the closest release came within %.3f of its declared sensitivity",
-						closest)
+					t.Errorf(
+						"the closest release came within %.3f of its declared sensitivity",
+						closest,
+					)
 				}
 			}
 		})
@@ -276,8 +330,13 @@ func TestReplayTakesEveryBranch(t *testing.T) {
 		"classes-few-records": "fit/train/logistic/undeclared/numbers/model/logistic/gradients",
 	} {
 		_, p, tab := loadExample(t, "../../examples/"+file+".yaml")
-		res, err := p.FitRecorded(context.Background(), planPipeline(t, p), tab, pipeline.Options{},
-			mechanism.NewRecorder(1).KeepColumns())
+		res, err := p.FitRecorded(
+			context.Background(),
+			planPipeline(t, p),
+			tab,
+			pipeline.Options{},
+			mechanism.NewRecorder(1).KeepColumns(),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

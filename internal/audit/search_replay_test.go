@@ -28,26 +28,37 @@ func TestSearchReplay(t *testing.T) {
 	}{
 		"records": {
 			example: "houses",
-			candidates: []pipeline.Candidate{{Model: adassp.JointGram{}}, {Model: nil},
-				{Model: boosting.BoostedAdaSSP{}}},
+			candidates: []pipeline.Candidate{
+				{Model: adassp.JointGram{}},
+				{Model: nil},
+				{Model: boosting.BoostedAdaSSP{}},
+			},
 		},
 		"classes": {
 			example: "classes",
-			candidates: []pipeline.Candidate{{Model: nil}, {Model: svm.SVM{}},
-				{Model: logistic.Logistic{}}},
+			candidates: []pipeline.Candidate{
+				{Model: nil},
+				{Model: svm.SVM{}},
+				{Model: logistic.Logistic{}},
+			},
 		},
 		"places": {
 			example:    "substitute",
 			candidates: []pipeline.Candidate{{Model: adassp.JointGram{}}, {Model: nil}},
 		},
 		"columns": {
-			example:    "private-columns",
-			candidates: []pipeline.Candidate{{Model: adassp.JointGram{}}, {Model: boosting.BRC{}}},
+			example: "private-columns",
+			candidates: []pipeline.Candidate{
+				{Model: adassp.JointGram{}},
+				{Model: boosting.BRC{}},
+			},
 		},
 		"patients": {
 			example: "unit",
-			candidates: []pipeline.Candidate{{Model: adassp.JointGram{}},
-				{Model: boosting.Additive{}}},
+			candidates: []pipeline.Candidate{
+				{Model: adassp.JointGram{}},
+				{Model: boosting.Additive{}},
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -57,15 +68,24 @@ func TestSearchReplay(t *testing.T) {
 			p.SelectionShare = 0
 			p.Model = nil
 			p.Fallback = nil
-			p.Search = &pipeline.Search{Runs: 3, Holdout: .3, Candidates: c.candidates}
+			p.Search = &pipeline.Search{
+				Runs:       3,
+				Holdout:    .3,
+				Candidates: c.candidates,
+			}
 			plan := planPipeline(t, p)
 			neighbours, err := Neighbours(tab, p.Budget.Relation)
 			if err != nil {
 				t.Fatal(err)
 			}
 			first := mechanism.NewRecorder(3).ForceTries(7).KeepColumns()
-			published, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{},
-				first)
+			published, err := p.FitRecorded(
+				context.Background(),
+				plan,
+				tab,
+				pipeline.Options{},
+				first,
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,8 +103,13 @@ func TestSearchReplay(t *testing.T) {
 			nearest := 0.
 			for _, n := range neighbours {
 				second := first.Replay()
-				res, err := p.FitRecorded(context.Background(), plan, n.Table, pipeline.Options{},
-					second)
+				res, err := p.FitRecorded(
+					context.Background(),
+					plan,
+					n.Table,
+					pipeline.Options{},
+					second,
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -97,13 +122,16 @@ func TestSearchReplay(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if names := columnsOf([]map[string]float64{before, after}); len(names) > 0 {
+				names := columnsOf([]map[string]float64{before, after})
+				if len(names) > 0 {
 					t.Errorf("%s: what is published depends on the record: %q", n.Name, names)
 				}
 			}
 			if nearest < .5 || nearest > 1 {
-				t.Errorf("the closest release came within %.3f of its declared sensitivity",
-					nearest)
+				t.Errorf(
+					"the closest release came within %.3f of its declared sensitivity",
+					nearest,
+				)
 			}
 		})
 	}
@@ -114,8 +142,13 @@ func TestFaultScoringInTraining(t *testing.T) {
 	p, tab := smallExample(t, "search", 60)
 	p.Holdout = 0
 	p.Search.Holdout = .5
-	caughtByReplay(t, p, tab, mechanism.HeldOutInTraining,
-		`parts "train/score" and "train/train", priced as disjoint, both see the record`)
+	caughtByReplay(
+		t,
+		p,
+		tab,
+		mechanism.HeldOutInTraining,
+		`parts "train/score" and "train/train", priced as disjoint, both see the record`,
+	)
 }
 
 // TestEveryMethodIsACandidate checks that each selection and each model of this build can be a candidate, except the
@@ -162,8 +195,14 @@ func TestEveryMethodIsACandidate(t *testing.T) {
 func tryAll(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) {
 	plan := planPipeline(t, p)
 	rec := mechanism.NewRecorder(1).ForceTries(12 * len(p.Search.Candidates)).KeepColumns()
-	if _, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{},
-		rec); err != nil {
+	_, err := p.FitRecorded(
+		context.Background(),
+		plan,
+		tab,
+		pipeline.Options{},
+		rec,
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 	of := map[int]string{}
@@ -188,9 +227,18 @@ func tryAll(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) {
 			if l.Place.Stage == "vocabulary" {
 				continue // of text categories, which do not occur here
 			}
-			if at := l.Place; at.Candidate == of[try] && at.Branch == "" &&
-				spent[l.Path] != l.Law.Draws && !oneShot(l, spent[l.Path]) {
-				t.Errorf("try %d: %s made %d of %d draws", try, l.Path, spent[l.Path], l.Law.Draws)
+			at := l.Place
+			if at.Candidate == of[try] &&
+				at.Branch == "" &&
+				spent[l.Path] != l.Law.Draws &&
+				!oneShot(l, spent[l.Path]) {
+				t.Errorf(
+					"try %d: %s made %d of %d draws",
+					try,
+					l.Path,
+					spent[l.Path],
+					l.Law.Draws,
+				)
 			}
 		}
 	}

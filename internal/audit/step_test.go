@@ -15,7 +15,11 @@ import (
 
 // lawOf returns the law of a step that spends all of epsilon and delta.
 func lawOf(x WorstPair, epsilon, delta float64) budget.Law {
-	law := budget.Law{Kind: x.Kind, Epsilon: epsilon, Draws: 1}
+	law := budget.Law{
+		Kind:    x.Kind,
+		Epsilon: epsilon,
+		Draws:   1,
+	}
 	switch x.Kind {
 	case budget.Gaussian:
 		law.Mu = budget.GaussianMu(epsilon, delta)
@@ -27,7 +31,13 @@ func lawOf(x WorstPair, epsilon, delta float64) budget.Law {
 }
 
 // leafOf measures a single statistic.
-func leafOf(t *testing.T, x WorstPair, rel budget.Relation, epsilon float64, o Options) Leaf {
+func leafOf(
+	t *testing.T,
+	x WorstPair,
+	rel budget.Relation,
+	epsilon float64,
+	o Options,
+) Leaf {
 	t.Helper()
 	const delta = 1e-6
 	law := lawOf(x, epsilon, delta)
@@ -35,7 +45,13 @@ func leafOf(t *testing.T, x WorstPair, rel budget.Relation, epsilon float64, o O
 	if err != nil {
 		t.Fatal(x.Statistic, err)
 	}
-	return Leaf{Path: string(x.Statistic), Law: law, Epsilon: epsilon, Mu: law.Mu, Measure: m}
+	return Leaf{
+		Path:    string(x.Statistic),
+		Law:     law,
+		Epsilon: epsilon,
+		Mu:      law.Mu,
+		Measure: m,
+	}
 }
 
 // TestStepsComeClose checks that one statistic of each mechanism at epsilon .5, 1 and 3, and the others at 3, are
@@ -93,7 +109,13 @@ func TestStepSubstitution(t *testing.T) {
 		if !slices.Contains(x.Relations, budget.Substitute) || x.Slow {
 			continue
 		}
-		l := leafOf(t, x, budget.Substitute, 3, Options{Draws: drawsAt3(x), Confidence: 1 - 1e-6})
+		l := leafOf(
+			t,
+			x,
+			budget.Substitute,
+			3,
+			Options{Draws: drawsAt3(x), Confidence: 1 - 1e-6},
+		)
 		if l.Violation() || x.Kind != budget.Approximate && l.Measured() < 1 {
 			t.Errorf("%s: measured %.3f of 3", x.Statistic, l.Measured())
 		}
@@ -104,18 +126,32 @@ func TestStepMistakes(t *testing.T) {
 	x, _ := WorstPairOf(mechanism.StatCount)
 	blocks, _ := WorstPairOf(mechanism.StatPrivateBlocks)
 	law := lawOf(x, 1, 0)
-	if _, err := Step(context.Background(), blocks, lawOf(blocks, 1, 1e-6), budget.Substitute, 0,
-		Options{}); !errors.Is(err, ErrStatistic) {
+	_, err := Step(
+		context.Background(),
+		blocks,
+		lawOf(blocks, 1, 1e-6),
+		budget.Substitute,
+		0,
+		Options{},
+	)
+	if !errors.Is(err, ErrStatistic) {
 		t.Error(err)
 	}
-	if _, err := Step(context.Background(), x, law, budget.AddRemove, 0,
-		Options{Draws: 3}); !errors.Is(err, ErrOptions) {
+	_, err = Step(
+		context.Background(),
+		x,
+		law,
+		budget.AddRemove,
+		0,
+		Options{Draws: 3},
+	)
+	if !errors.Is(err, ErrOptions) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Step(ctx, x, law, budget.AddRemove, 0, Options{}); !errors.Is(err,
-		context.Canceled) {
+	_, err = Step(ctx, x, law, budget.AddRemove, 0, Options{})
+	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -48,26 +48,42 @@ func TestStreamAgrees(t *testing.T) {
 			}
 			for cuts, chunk := range chunks {
 				folder := t.TempDir()
-				e, stats, err := stream.Open(t.Context(),
+				e, stats, err := stream.Open(
+					t.Context(),
 					stream.Source{
 						Path:   cutFile(t, r.DataFile(), cuts),
 						Folder: folder,
 						Chunk:  chunk,
-					}, p.Schema)
+					},
+					p.Schema,
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
-				res, err := p.FitOnRecorded(t.Context(), plan.Again(), e, pipeline.Options{},
-					m.newRecorder())
+				res, err := p.FitOnRecorded(
+					t.Context(),
+					plan.Again(),
+					e,
+					pipeline.Options{},
+					m.newRecorder(),
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if diff := cmp.Diff(want, releaseFiles(t, r, res, table)); diff != "" {
-					t.Errorf("%d files, other bytes than from memory (-memory +stream):\n%s", cuts,
-						diff)
+					t.Errorf(
+						"%d files, other bytes than from memory (-memory +stream):\n%s",
+						cuts,
+						diff,
+					)
 				}
 				if stats.Rows != table.Len() || res.Curator.Rows != table.Len() {
-					t.Errorf("%d and %d rows, want %d", stats.Rows, res.Curator.Rows, table.Len())
+					t.Errorf(
+						"%d and %d rows, want %d",
+						stats.Rows,
+						res.Curator.Rows,
+						table.Len(),
+					)
 				}
 				if err := e.Close(); err != nil {
 					t.Error(err)
@@ -100,8 +116,12 @@ func cutFile(t *testing.T, path string, parts int) string {
 		end := len(lines) * (i + 1) * (i + 1) / (parts * parts)
 		text := header + "\n" + strings.Join(lines[at:end], "")
 		at = end
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("part-%02d.csv", i)), []byte(text),
-			0o600); err != nil {
+		err := os.WriteFile(
+			filepath.Join(dir, fmt.Sprintf("part-%02d.csv", i)),
+			[]byte(text),
+			0o600,
+		)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -39,8 +39,13 @@ func Neighbours(t *dataset.Table, rel budget.Relation) ([]Neighbour, error) {
 	}
 	for position, at := range probePositions(t.Len()) {
 		if rel == budget.AddRemove && t.Len() > 0 {
-			if err := add(fmt.Sprintf("record removed at the %s position", position), at, true,
-				nil); err != nil {
+			err := add(
+				fmt.Sprintf("record removed at the %s position", position),
+				at,
+				true,
+				nil,
+			)
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -56,8 +61,13 @@ func Neighbours(t *dataset.Table, rel budget.Relation) ([]Neighbour, error) {
 			if rel == budget.SubstitutePrivateColumns {
 				keepPublic(record, t, at)
 			}
-			if err := add(fmt.Sprintf("%s record %s at the %s position", kind, verb, position), at,
-				replace, record); err != nil {
+			err := add(
+				fmt.Sprintf("%s record %s at the %s position", kind, verb, position),
+				at,
+				replace,
+				record,
+			)
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -87,7 +97,9 @@ func strangeRecords(t *dataset.Table, at int) map[string][]cell {
 		}
 		out[kind] = record
 	}
-	other := func(c dataset.Column) int32 { return int32(len(c.Categories)) }
+	other := func(c dataset.Column) int32 {
+		return int32(len(c.Categories))
+	}
 	fresh := func(j int, c dataset.Column) cell { // for text categories to be found, a text that occurs in no other record
 		if words := t.Data(j).Words; c.Found {
 			return cell{math.NaN(), int32(len(words))}
@@ -99,8 +111,12 @@ func strangeRecords(t *dataset.Table, at int) map[string][]cell {
 		return cell{math.Copysign(1e6, float64(j%2)-.5), 0}
 	})
 	fill("zero", func(_ int, _ dataset.Column) cell { return cell{0, 0} })
-	fill("missing", func(_ int, c dataset.Column) cell { return cell{math.NaN(), other(c)} })
-	fill("infinite", func(_ int, c dataset.Column) cell { return cell{math.Inf(-1), other(c) + 1} })
+	fill("missing", func(_ int, c dataset.Column) cell {
+		return cell{math.NaN(), other(c)}
+	})
+	fill("infinite", func(_ int, c dataset.Column) cell {
+		return cell{math.Inf(-1), other(c) + 1}
+	})
 	if t.Len() > 0 {
 		fill("copied", func(j int, _ dataset.Column) cell {
 			return cellOf(t.Data(j), (at+1)%t.Len())
@@ -127,10 +143,14 @@ func unitNeighbours(t *dataset.Table) ([]Neighbour, error) {
 	for position, at := range probePositions(t.Len()) {
 		if t.Len() > 0 && t.ID(at) != dataset.NoUnit {
 			unit := t.ID(at)
-			if err := add(fmt.Sprintf("unit of the %s record removed", position),
+			err := add(
+				fmt.Sprintf("unit of the %s record removed", position),
 				func(id uint64) bool {
 					return id == unit
-				}, nil); err != nil {
+				},
+				nil,
+			)
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -142,23 +162,38 @@ func unitNeighbours(t *dataset.Table) ([]Neighbour, error) {
 			for i := range many {
 				many[i] = placed{at, fresh, record}
 			}
-			if err := add(
-				fmt.Sprintf("unit of %s records added at the %s position", kind, position), nobody,
-				many); err != nil {
+			err := add(
+				fmt.Sprintf("unit of %s records added at the %s position", kind, position),
+				nobody,
+				many,
+			)
+			if err != nil {
 				return nil, err
 			}
-			mixed = append(mixed, placed{0, fresh, record}, placed{at, fresh, record},
-				placed{t.Len(), fresh, record})
+			mixed = append(
+				mixed,
+				placed{0, fresh, record},
+				placed{at, fresh, record},
+				placed{t.Len(), fresh, record},
+			)
 		}
-		if err := add(fmt.Sprintf("unit of mixed records added from the %s position", position),
-			nobody, mixed); err != nil {
+		err := add(
+			fmt.Sprintf("unit of mixed records added from the %s position", position),
+			nobody,
+			mixed,
+		)
+		if err != nil {
 			return nil, err
 		}
 		for i := range mixed {
 			mixed[i].unit = dataset.NoUnit
 		}
-		if err := add(fmt.Sprintf("records without a unit added at the %s position", position),
-			nobody, mixed); err != nil {
+		err = add(
+			fmt.Sprintf("records without a unit added at the %s position", position),
+			nobody,
+			mixed,
+		)
+		if err != nil {
 			return nil, err
 		}
 	}

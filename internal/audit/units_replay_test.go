@@ -34,41 +34,76 @@ func unitRuns() map[string]struct {
 	}
 	classes := func(method string, s selection.Selector) func(*pipeline.Pipeline) {
 		return func(p *pipeline.Pipeline) {
-			p.Task, p.Target, p.Model, p.Selector = regression.TaskClassification, "ward",
-				trainerInForm(method, ""), s
+			p.Task = regression.TaskClassification
+			p.Target = "ward"
+			p.Model = trainerInForm(method, "")
+			p.Selector = s
 		}
 	}
 	return map[string]run{
-		"auto": {func(p *pipeline.Pipeline) {
-			p.Model = nil
-			p.Selector = nil
-		}, []string{"count"}},
-		"additive": {model("boosted-additive"),
-			[]string{"counts", "residuals", "linear", "shapes"}},
+		"auto": {
+			func(p *pipeline.Pipeline) {
+				p.Model = nil
+				p.Selector = nil
+			},
+			[]string{"count"},
+		},
+		"additive": {
+			model("boosted-additive"),
+			[]string{"counts", "residuals", "linear", "shapes"},
+		},
 		"kernel": {model("boosted-kernel"), []string{"counts", "residuals", "sums"}},
-		"adassp": {model("adassp"),
-			[]string{"eigenvalue", "r2/sums", "r2/sizes", "fine-bins"}},
+		"adassp": {
+			model("adassp"),
+			[]string{"eigenvalue", "r2/sums", "r2/sizes", "fine-bins"},
+		},
 		"boosted-adassp": {model("boosted-adassp"), []string{"gradients"}},
-		"tukey": {func(p *pipeline.Pipeline) {
-			p.Model = tukey.Tukey{}
-			p.Budget.Epsilon = 60
-			p.Selector = selection.Fixed{Features: []string{"age", "dose"}}
-		}, []string{"tukey"}},
-		"kendall":  {selector(selection.Kendall{K: 3}), []string{"kendall"}},
-		"sublasso": {selector(selection.SubLasso{K: 2, Buckets: 20}), []string{"sublasso"}},
-		"sis":      {selector(selection.SIS{K: 2}), []string{"center", "choice"}},
-		"lipschitz": {selector(
-			selection.SIS{K: 2, Score: selection.ScoreProduct, TopK: mechanism.Lipschitz}),
-			[]string{"choice"}},
-		"tau": {selector(
-			selection.SIS{K: 2, Score: selection.ScoreTau, TopK: mechanism.Peeling}),
-			[]string{"choice"}},
+		"tukey": {
+			func(p *pipeline.Pipeline) {
+				p.Model = tukey.Tukey{}
+				p.Budget.Epsilon = 60
+				p.Selector = selection.Fixed{Features: []string{"age", "dose"}}
+			},
+			[]string{"tukey"},
+		},
+		"kendall": {selector(selection.Kendall{K: 3}), []string{"kendall"}},
+		"sublasso": {
+			selector(selection.SubLasso{K: 2, Buckets: 20}),
+			[]string{"sublasso"},
+		},
+		"sis": {selector(selection.SIS{K: 2}), []string{"center", "choice"}},
+		"lipschitz": {
+			selector(
+				selection.SIS{
+					K:     2,
+					Score: selection.ScoreProduct,
+					TopK:  mechanism.Lipschitz,
+				}),
+			[]string{"choice"},
+		},
+		"tau": {
+			selector(
+				selection.SIS{
+					K:     2,
+					Score: selection.ScoreTau,
+					TopK:  mechanism.Peeling,
+				}),
+			[]string{"choice"},
+		},
 		"brc": {classes("brc", nil), []string{"records", "agreement", "confusion"}},
 		"svm": {classes("svm", nil), []string{"svm"}},
-		"logistic": {classes("logistic", selection.DPFSDR{K: 3, Exact: true}),
-			[]string{"gradients", "stats"}},
-		"prototypes": {classes("prototypes", nil), []string{"moments", "spread", "cells", "steps"}},
-		"class-gram": {classes("joint-gram", selection.CRFS{K: 3, Exact: true}), []string{"gram"}},
+		"logistic": {
+			classes("logistic", selection.DPFSDR{K: 3, Exact: true}),
+			[]string{"gradients", "stats"},
+		},
+		"prototypes": {
+			classes("prototypes", nil),
+			[]string{"moments", "spread", "cells", "steps"},
+		},
+		"class-gram": {
+			classes("joint-gram", selection.CRFS{K: 3, Exact: true}),
+			[]string{"gram"},
+		},
 	}
 }
 
@@ -96,8 +131,10 @@ func TestUnitReplay(t *testing.T) {
 				t.Error(f)
 			}
 			if closest < .5 || closest > 1 {
-				t.Errorf("the closest release came within %.3f of its declared sensitivity",
-					closest)
+				t.Errorf(
+					"the closest release came within %.3f of its declared sensitivity",
+					closest,
+				)
 			}
 			allReleased(t, p, tab, run.releases)
 		})
@@ -107,8 +144,13 @@ func TestUnitReplay(t *testing.T) {
 // allReleased checks that a run makes releases at paths with the given suffixes.
 func allReleased(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, ends []string) {
 	t.Helper()
-	res, err := p.FitRecorded(context.Background(), planPipeline(t, p), tab, pipeline.Options{},
-		mechanism.NewRecorder(3).KeepColumns())
+	res, err := p.FitRecorded(
+		context.Background(),
+		planPipeline(t, p),
+		tab,
+		pipeline.Options{},
+		mechanism.NewRecorder(3).KeepColumns(),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +176,13 @@ func TestUnitReplayOnTinyTables(t *testing.T) {
 	for n := range 4 {
 		r, p, tab := loadExample(t, "../../examples/unit.yaml")
 		for seed := range byte(3) {
-			faults, _ := replayNeighbours(t, r, p, tab.Select(firstRows(n)).Compact(), seed)
+			faults, _ := replayNeighbours(
+				t,
+				r,
+				p,
+				tab.Select(firstRows(n)).Compact(),
+				seed,
+			)
 			for _, f := range faults {
 				t.Errorf("%d rows: %s", n, f)
 			}

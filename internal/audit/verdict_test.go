@@ -37,10 +37,18 @@ func TestPipeline(t *testing.T) {
 	p.Budget.Epsilon = 20
 	p.Holdout = .5
 	done := 0.
-	v, err := Pipeline(context.Background(), p,
-		Options{Runs: 1500, Draws: 1000, Confidence: .99, Progress: func(d float64) {
-			done = max(done, d)
-		}})
+	v, err := Pipeline(
+		context.Background(),
+		p,
+		Options{
+			Runs:       1500,
+			Draws:      1000,
+			Confidence: .99,
+			Progress: func(d float64) {
+				done = max(done, d)
+			},
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,9 +59,10 @@ func TestPipeline(t *testing.T) {
 	if bad := v.Violations(); len(bad) > 0 {
 		t.Errorf("violations: %v", bad)
 	}
-	if len(v.Leaves) != len(plan.Leaves()) || slices.ContainsFunc(v.Leaves, func(l Leaf) bool {
-		return l.Statistic == ""
-	}) {
+	if len(v.Leaves) != len(plan.Leaves()) ||
+		slices.ContainsFunc(v.Leaves, func(l Leaf) bool {
+			return l.Statistic == ""
+		}) {
 		t.Errorf("leaves %+v", v.Leaves)
 	}
 	if v.Whole.Mu == 0 || v.Whole.Runs != 1500 || done != 1 || len(v.Pairs) != 3 {

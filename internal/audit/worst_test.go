@@ -24,8 +24,11 @@ func TestEveryStatisticHasAPair(t *testing.T) {
 	for _, file := range files {
 		named = append(named, statisticsIn(t, file)...)
 	}
-	named = append(named, mechanism.StatAlone(mechanism.StatCount),
-		mechanism.StatAlone(mechanism.StatAgreement))
+	named = append(
+		named,
+		mechanism.StatAlone(mechanism.StatCount),
+		mechanism.StatAlone(mechanism.StatAgreement),
+	)
 	var paired []budget.Statistic
 	for _, x := range WorstPairs() {
 		paired = append(paired, x.Statistic)

@@ -25,17 +25,24 @@ func TestPublishedVariants(t *testing.T) {
 		t.Fatalf("recipes know %v, the package has %v", listed, have)
 	}
 	values := map[string]int{}
-	_, err := bench.Run(context.Background(), bench.Config{
-		Public: true, Data: []string{"../../testdata/houses.csv"}, Target: "price", Trials: 2,
-		Methods: have,
-	}, func(r bench.Row) {
-		if r.Private {
-			t.Errorf("%s is called private", r.Method)
-		}
-		if r.Err == nil {
-			values[r.Method]++
-		}
-	})
+	_, err := bench.Run(
+		context.Background(),
+		bench.Config{
+			Public:  true,
+			Data:    []string{"../../testdata/houses.csv"},
+			Target:  "price",
+			Trials:  2,
+			Methods: have,
+		},
+		func(r bench.Row) {
+			if r.Private {
+				t.Errorf("%s is called private", r.Method)
+			}
+			if r.Err == nil {
+				values[r.Method]++
+			}
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,10 @@ func TestBalancedClassesHaveEqualRows(t *testing.T) {
 			Name:       "y",
 			Kind:       dataset.Category,
 			Categories: []string{"a", "b", "c"},
-		}}}, []dataset.ColumnData{{Codes: codes}}, nil)
+		}}},
+		[]dataset.ColumnData{{Codes: codes}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,8 +36,12 @@ func TestBalancedClassesHaveEqualRows(t *testing.T) {
 	for _, i := range rows {
 		count[codes[i]]++
 	}
-	if !slices.IsSorted(rows) || len(slices.Compact(slices.Clone(rows))) != len(rows) ||
-		count[0] == 0 || count[0] != count[1] || count[1] != count[2] || count[3] != 0 {
+	if !slices.IsSorted(rows) ||
+		len(slices.Compact(slices.Clone(rows))) != len(rows) ||
+		count[0] == 0 ||
+		count[0] != count[1] ||
+		count[1] != count[2] ||
+		count[3] != 0 {
 		t.Errorf("%v of each class", count)
 	}
 	if !slices.Equal(rows, balancedRows(tab, 0, 3, 1)) ||
@@ -50,10 +57,15 @@ func TestBalancedClassesHaveEqualRows(t *testing.T) {
 // see the same rows, and that numeric targets are not balanced.
 func TestRunBalanced(t *testing.T) {
 	c := Config{
-		Public: true, Data: []string{loans}, Task: "classification", Target: "repaid",
-		Categories: true, Trials: 10, Balance: true,
-		Methods: []string{"nonprivate-ols", "joint-gram", "none+nonprivate-ols"},
-		Budget:  budget.Target{Epsilon: 2, Delta: 1e-5},
+		Public:     true,
+		Data:       []string{loans},
+		Task:       "classification",
+		Target:     "repaid",
+		Categories: true,
+		Trials:     10,
+		Balance:    true,
+		Methods:    []string{"nonprivate-ols", "joint-gram", "none+nonprivate-ols"},
+		Budget:     budget.Target{Epsilon: 2, Delta: 1e-5},
 	}
 	balanced, err := Run(context.Background(), c, nil)
 	if err != nil {
@@ -66,29 +78,46 @@ func TestRunBalanced(t *testing.T) {
 	}
 	// A share .28 of the rows is in the smaller class.
 	if n, of := balanced[0].N, all[0].N; float64(n) < .5*float64(of) ||
-		float64(n) > .62*float64(of) || n%2 != 0 {
+		float64(n) > .62*float64(of) ||
+		n%2 != 0 {
 		t.Errorf("%d of %d rows are left", n, of)
 	}
-	if balanced[0].Median != balanced[2].Median || balanced[0].Failed != 0 ||
+	if balanced[0].Median != balanced[2].Median ||
+		balanced[0].Failed != 0 ||
 		!(balanced[1].Median > .55) {
 		t.Errorf("%+v", balanced)
 	}
 	if balanced[0].Median >= all[0].Median {
-		t.Errorf("accuracy %v on balanced classes, %v on all rows", balanced[0].Median,
-			all[0].Median)
+		t.Errorf(
+			"accuracy %v on balanced classes, %v on all rows",
+			balanced[0].Median,
+			all[0].Median,
+		)
 	}
 	for name, c := range map[string]Config{
-		"regression": {Public: true, Data: []string{loans}, Target: "income", Balance: true},
-		"no task":    {Public: true, Recipes: []string{"../../examples/basic.yaml"}, Balance: true},
+		"regression": {
+			Public:  true,
+			Data:    []string{loans},
+			Target:  "income",
+			Balance: true,
+		},
+		"no task": {
+			Public:  true,
+			Recipes: []string{"../../examples/basic.yaml"},
+			Balance: true,
+		},
 	} {
 		if _, err := Run(context.Background(), c, nil); !errors.Is(err, ErrTask) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	number := filepath.Join(t.TempDir(), "number.yaml")
-	if err := os.WriteFile(number,
+	err = os.WriteFile(
+		number,
 		[]byte("data: {target: income, exclude: [home, purpose, rating, repaid]}\nmodel: {method: nonprivate-ols}\n"),
-		0o600); err != nil {
+		0o600,
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 	c.Balance = true

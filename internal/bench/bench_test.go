@@ -66,10 +66,13 @@ func collectRows(t *testing.T, c bench.Config) ([]bench.Row, []bench.Summary) {
 
 func TestRefusesDataNotCalledPublic(t *testing.T) {
 	path := writeFile(t, t.TempDir(), "line.csv", numbersTable(50, 1))
-	summaries, err := bench.Run(context.Background(), bench.Config{Data: []string{path}},
+	summaries, err := bench.Run(
+		context.Background(),
+		bench.Config{Data: []string{path}},
 		func(bench.Row) {
 			t.Error("a row was delivered")
-		})
+		},
+	)
 	if !errors.Is(err, bench.ErrNotPublic) || summaries != nil {
 		t.Fatalf("got %v, %v", summaries, err)
 	}
@@ -79,14 +82,23 @@ func TestLeastSquaresReachesTheKnownR2(t *testing.T) {
 	// var(2a - b) = 5/3, and where%2 adds 9 * 2/9 = 2, which a linear model in where (0, 1, 2) cannot explain: R² =
 	// (5/3) / (5/3 + 2 + 1/4).
 	path := writeFile(t, t.TempDir(), "line.csv", numbersTable(20000, .5))
-	_, summaries := collectRows(t,
-		bench.Config{Public: true, Data: []string{path}, Methods: []string{"nonprivate-ols"}})
+	_, summaries := collectRows(
+		t,
+		bench.Config{
+			Public:  true,
+			Data:    []string{path},
+			Methods: []string{"nonprivate-ols"},
+		},
+	)
 	want := (5. / 3) / (5./3 + 2 + .25)
 	if got := summaries[0].Median; math.Abs(got-want) > .02 {
 		t.Errorf("median %.4f, want %.4f", got, want)
 	}
 	s := summaries[0]
-	if s.N != 20000 || s.D != 3 || s.Trials != 10 || s.Failed != 0 ||
+	if s.N != 20000 ||
+		s.D != 3 ||
+		s.Trials != 10 ||
+		s.Failed != 0 ||
 		!(s.Q25 <= s.Median && s.Median <= s.Q75) {
 		t.Errorf("summary %+v", s)
 	}
@@ -97,10 +109,16 @@ func TestLeastSquaresReachesTheKnownR2(t *testing.T) {
 func TestBudgetReachesTheMethod(t *testing.T) {
 	path := writeFile(t, t.TempDir(), "line.csv", numbersTable(5000, .5))
 	median := func(epsilon float64) float64 {
-		_, s := collectRows(t,
-			bench.Config{Public: true, Data: []string{path}, Methods: []string{"joint-gram"},
-				Trials: 5,
-				Budget: budget.Target{Epsilon: epsilon, Delta: 1e-6}})
+		_, s := collectRows(
+			t,
+			bench.Config{
+				Public:  true,
+				Data:    []string{path},
+				Methods: []string{"joint-gram"},
+				Trials:  5,
+				Budget:  budget.Target{Epsilon: epsilon, Delta: 1e-6},
+			},
+		)
 		if s[0].Epsilon != epsilon || s[0].Delta != 1e-6 || !s[0].Private {
 			t.Errorf("summary %+v", s[0])
 		}
@@ -117,11 +135,15 @@ func TestRowsComeInOrderAndRepeat(t *testing.T) {
 	writeFile(t, dir, "a.tsv", strings.ReplaceAll(numbersTable(150, 1), ",", "\t"))
 	writeFile(t, dir, "readme.txt", "not a table")
 	var progress []string
-	c := bench.Config{Public: true, Data: []string{dir, filepath.Join(dir, "b.csv")},
+	c := bench.Config{
+		Public:  true,
+		Data:    []string{dir, filepath.Join(dir, "b.csv")},
 		Methods: []string{"nonprivate-ols", "nonprivate-ridge"},
-		Trials:  12, Progress: func(done, total int) {
+		Trials:  12,
+		Progress: func(done, total int) {
 			progress = append(progress, fmt.Sprintf("%d/%d", done, total))
-		}}
+		},
+	}
 	rows, summaries := collectRows(t, c)
 	var got, want []string
 	for _, r := range rows {
@@ -140,7 +162,8 @@ func TestRowsComeInOrderAndRepeat(t *testing.T) {
 	if len(progress) != 48 || progress[47] != "48/48" {
 		t.Errorf("progress %v", progress)
 	}
-	if len(summaries) != 4 || summaries[1].Data != "a" ||
+	if len(summaries) != 4 ||
+		summaries[1].Data != "a" ||
 		summaries[1].Method != "nonprivate-ridge" {
 		t.Errorf("summaries %+v", summaries)
 	}
@@ -162,12 +185,14 @@ func TestRowsComeInOrderAndRepeat(t *testing.T) {
 func TestFailuresAreRows(t *testing.T) {
 	dir := t.TempDir()
 	path := writeFile(t, dir, "short.csv", "x,y\n1,2\n2,3\n3,5\n4,\n")
-	rows, summaries := collectRows(t,
+	rows, summaries := collectRows(
+		t,
 		bench.Config{
 			Public:  true,
 			Data:    []string{path},
 			Methods: []string{"nonprivate-ols", "joint-gram"},
-		})
+		},
+	)
 	failed := 0
 	for _, r := range rows {
 		if r.Err != nil {
@@ -178,25 +203,35 @@ func TestFailuresAreRows(t *testing.T) {
 		}
 	}
 	// Four rows fill four of ten folds; one row has no target.
-	if len(rows) != 20 || failed != 14 || summaries[0].Trials != 3 || summaries[1].Failed != 7 {
+	if len(rows) != 20 ||
+		failed != 14 ||
+		summaries[0].Trials != 3 ||
+		summaries[1].Failed != 7 {
 		t.Errorf("%d rows, %d failed, %+v", len(rows), failed, summaries)
 	}
 
 	// A method that cannot run on one table does not stop the others.
 	alone := writeFile(t, dir, "alone.csv", "y\n1\n2\n")
-	rows, summaries = collectRows(t,
+	rows, summaries = collectRows(
+		t,
 		bench.Config{
 			Public:  true,
 			Data:    []string{alone, path},
 			Methods: []string{"auto", "nonprivate-lasso"},
 			Trials:  1,
-		})
-	if len(rows) != 4 || rows[0].Err == nil || rows[1].Err == nil ||
+		},
+	)
+	if len(rows) != 4 ||
+		rows[0].Err == nil ||
+		rows[1].Err == nil ||
 		rows[2].Err != nil && rows[3].Err == nil {
 		t.Errorf("rows %+v", rows)
 	}
-	if !math.IsNaN(summaries[0].Median) || summaries[0].Failed != 1 || summaries[0].Trials != 0 ||
-		summaries[0].Err == nil || summaries[0].Err.Error() != rows[0].Err.Error() {
+	if !math.IsNaN(summaries[0].Median) ||
+		summaries[0].Failed != 1 ||
+		summaries[0].Trials != 0 ||
+		summaries[0].Err == nil ||
+		summaries[0].Err.Error() != rows[0].Err.Error() {
 		t.Errorf("summary %+v", summaries[0])
 	}
 }
@@ -212,7 +247,9 @@ func TestMistakesAreFoundBeforeRows(t *testing.T) {
 	}
 	var method *bench.MethodError
 	var problems recipe.Problems
-	isMethod := func(err error) bool { return errors.As(err, &method) }
+	isMethod := func(err error) bool {
+		return errors.As(err, &method)
+	}
 	is := func(
 		target error,
 	) func(error) bool {
@@ -223,33 +260,55 @@ func TestMistakesAreFoundBeforeRows(t *testing.T) {
 		config bench.Config
 		want   func(error) bool
 	}{
-		"method":       {bench.Config{Data: ok, Methods: []string{"magic"}}, isMethod},
-		"method twice": {bench.Config{Data: ok, Methods: []string{"auto", "auto"}}, isMethod},
-		"recipe": {bench.Config{Data: ok, Recipes: []string{broken}}, func(err error) bool {
-			return errors.As(err, &problems)
-		}},
+		"method": {bench.Config{Data: ok, Methods: []string{"magic"}}, isMethod},
+		"method twice": {
+			bench.Config{Data: ok, Methods: []string{"auto", "auto"}},
+			isMethod,
+		},
+		"recipe": {
+			bench.Config{
+				Data:    ok,
+				Recipes: []string{broken},
+			},
+			func(err error) bool {
+				return errors.As(err, &problems)
+			},
+		},
 		"no data":         {bench.Config{}, is(bench.ErrNoData)},
 		"rows":            {bench.Config{Data: ok, Rows: -1}, is(bench.ErrRows)},
 		"recipe, no data": {bench.Config{Recipes: []string{plain}}, is(bench.ErrNoData)},
 		"empty folder":    {bench.Config{Data: []string{empty}}, is(bench.ErrNoData)},
-		"absent file":     {bench.Config{Data: []string{path + "x"}}, is(dataset.ErrFormat)},
-		"absent table": {bench.Config{Data: []string{filepath.Join(dir, "no.csv")}},
-			is(dataset.ErrUnreadable)},
+		"absent file": {
+			bench.Config{Data: []string{path + "x"}},
+			is(dataset.ErrFormat),
+		},
+		"absent table": {
+			bench.Config{Data: []string{filepath.Join(dir, "no.csv")}},
+			is(dataset.ErrUnreadable),
+		},
 		"target": {bench.Config{Data: ok, Target: "z"}, is(dataset.ErrNoColumn)},
 		"trials": {bench.Config{Data: ok, Trials: -1}, is(bench.ErrTrials)},
-		"epsilon": {bench.Config{Data: ok, Budget: budget.Target{Epsilon: -1}},
-			is(budget.ErrTarget)},
-		"delta of 0": {bench.Config{
-			Data:    ok,
-			Methods: []string{"adassp"},
-			Budget:  budget.Target{Epsilon: 1},
-		}, is(budget.ErrNotPure)},
-		"columns relation": {bench.Config{
-			Data:   ok,
-			Budget: budget.Target{Relation: budget.SubstitutePrivateColumns},
-		}, func(err error) bool {
-			return err != nil
-		}},
+		"epsilon": {
+			bench.Config{Data: ok, Budget: budget.Target{Epsilon: -1}},
+			is(budget.ErrTarget),
+		},
+		"delta of 0": {
+			bench.Config{
+				Data:    ok,
+				Methods: []string{"adassp"},
+				Budget:  budget.Target{Epsilon: 1},
+			},
+			is(budget.ErrNotPure),
+		},
+		"columns relation": {
+			bench.Config{
+				Data:   ok,
+				Budget: budget.Target{Relation: budget.SubstitutePrivateColumns},
+			},
+			func(err error) bool {
+				return err != nil
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.config.Public = true
@@ -267,23 +326,39 @@ func TestRecipesAreMethods(t *testing.T) {
 	dir := t.TempDir()
 	path := writeFile(t, dir, "line.csv", lineTable(4000, .5))
 	where := "  columns: {where: {categories: [w0, w1, w2]}}\n"
-	private := writeFile(t, dir, "private.yaml",
-		"data:\n  path: line.csv\n"+where+"privacy: {epsilon: 20}\n")
-	open := writeFile(t, dir, "open.yaml",
-		"data:\n  path: line.csv\n  target: y\n"+where+"model: {method: nonprivate-ols}\n")
-	fixed := writeFile(t, dir, "fixed.yaml",
-		"data: {path: line.csv, exclude: [where]}\nselection: {method: fixed, features: [a]}\nmodel: {method: nonprivate-ols}\n")
+	private := writeFile(
+		t,
+		dir,
+		"private.yaml",
+		"data:\n  path: line.csv\n"+where+"privacy: {epsilon: 20}\n",
+	)
+	open := writeFile(
+		t,
+		dir,
+		"open.yaml",
+		"data:\n  path: line.csv\n  target: y\n"+where+"model: {method: nonprivate-ols}\n",
+	)
+	fixed := writeFile(
+		t,
+		dir,
+		"fixed.yaml",
+		"data: {path: line.csv, exclude: [where]}\nselection: {method: fixed, features: [a]}\nmodel: {method: nonprivate-ols}\n",
+	)
 	alien := writeFile(t, dir, "alien.yaml", "data: {path: line.csv, target: elsewhere}\n")
 
-	rows, s := collectRows(t,
+	rows, s := collectRows(
+		t,
 		bench.Config{
 			Public:  true,
 			Recipes: []string{private, open, fixed, alien},
 			Data:    []string{path},
 			Methods: []string{"nonprivate-ols"},
 			Trials:  5,
-		})
-	if len(s) != 5 || s[0].Method != "nonprivate-ols" || s[1].Method != "private" ||
+		},
+	)
+	if len(s) != 5 ||
+		s[0].Method != "nonprivate-ols" ||
+		s[1].Method != "private" ||
 		s[4].Method != "alien" {
 		t.Fatalf("summaries %+v", s)
 	}
@@ -291,8 +366,13 @@ func TestRecipesAreMethods(t *testing.T) {
 	full := 1 - .25/(5./3+2+.25)
 	half := (4. / 3) / (5./3 + 2 + .25)
 	if math.Abs(s[2].Median-full) > .02 || math.Abs(s[3].Median-half) > .06 {
-		t.Errorf("open %.3f, want %.3f; fixed %.3f, want %.3f", s[2].Median, full, s[3].Median,
-			half)
+		t.Errorf(
+			"open %.3f, want %.3f; fixed %.3f, want %.3f",
+			s[2].Median,
+			full,
+			s[3].Median,
+			half,
+		)
 	}
 	if s[1].Median < full-.1 || s[1].Epsilon != 20 || s[1].Delta != 1e-5 || s[2].Private {
 		t.Errorf("private %+v", s[1])
@@ -306,7 +386,11 @@ func TestRecipesAreMethods(t *testing.T) {
 	}
 
 	// Without tables, recipes run on their own data.
-	_, s = collectRows(t, bench.Config{Public: true, Recipes: []string{open}, Trials: 1})
+	_, s = collectRows(t, bench.Config{
+		Public:  true,
+		Recipes: []string{open},
+		Trials:  1,
+	})
 	if len(s) != 1 || s[0].Data != "line" || math.Abs(s[0].Median-full) > .05 {
 		t.Errorf("summaries %+v", s)
 	}
@@ -317,7 +401,8 @@ func TestInterruptedKeepsFinishedTrials(t *testing.T) {
 	path := writeFile(t, t.TempDir(), "line.csv", numbersTable(300, 1))
 	ctx, cancel := context.WithCancel(context.Background())
 	var rows []bench.Row
-	summaries, err := bench.Run(ctx,
+	summaries, err := bench.Run(
+		ctx,
 		bench.Config{
 			Public:  true,
 			Data:    []string{path},
@@ -328,11 +413,14 @@ func TestInterruptedKeepsFinishedTrials(t *testing.T) {
 			if rows = append(rows, r); len(rows) == 3 {
 				cancel()
 			}
-		})
+		},
+	)
 	if !errors.Is(err, context.Canceled) || len(rows) < 3 || len(rows) == 100000 {
 		t.Fatalf("%d rows, error %v", len(rows), err)
 	}
-	if len(summaries) != 1 || summaries[0].Trials != len(rows) || summaries[0].Failed != 0 {
+	if len(summaries) != 1 ||
+		summaries[0].Trials != len(rows) ||
+		summaries[0].Failed != 0 {
 		t.Errorf("%d rows, summaries %+v", len(rows), summaries)
 	}
 	if !slices.IsSortedFunc(rows, func(a, b bench.Row) int { return a.Trial - b.Trial }) {
@@ -354,10 +442,13 @@ func TestDamagedTable(t *testing.T) {
 	}
 	writeFile(t, dir, "b.csv.gz", packed.String()[:packed.Len()/2])
 	rows := 0
-	summaries, err := bench.Run(context.Background(),
-		bench.Config{Public: true, Data: []string{dir}}, func(bench.Row) {
+	summaries, err := bench.Run(
+		context.Background(),
+		bench.Config{Public: true, Data: []string{dir}},
+		func(bench.Row) {
 			rows++
-		})
+		},
+	)
 	var file *dataset.FileError
 	if !errors.As(err, &file) || !errors.Is(err, dataset.ErrCorrupt) {
 		t.Errorf("got %v", err)
@@ -371,12 +462,14 @@ func TestDamagedTable(t *testing.T) {
 // trial.
 func TestMethodsArePaired(t *testing.T) {
 	path := writeFile(t, t.TempDir(), "line.csv", numbersTable(400, 1))
-	rows, _ := collectRows(t,
+	rows, _ := collectRows(
+		t,
 		bench.Config{
 			Public:  true,
 			Data:    []string{path},
 			Methods: []string{"nonprivate-ols", "none+nonprivate-ols"},
-		})
+		},
+	)
 	for i := 0; i < len(rows); i += 2 {
 		if rows[i].Value != rows[i+1].Value {
 			t.Errorf("trial %d: %v and %v", rows[i].Trial, rows[i].Value, rows[i+1].Value)
@@ -390,10 +483,19 @@ func TestMethodsArePaired(t *testing.T) {
 func TestTablesOfSameNameAreDistinct(t *testing.T) {
 	one := t.TempDir()
 	two := t.TempDir()
-	paths := []string{writeFile(t, one, "line.csv", numbersTable(50, 1)),
-		writeFile(t, two, "line.csv", numbersTable(60, 1))}
-	_, s := collectRows(t,
-		bench.Config{Public: true, Data: paths, Methods: []string{"nonprivate-ols"}, Trials: 1})
+	paths := []string{
+		writeFile(t, one, "line.csv", numbersTable(50, 1)),
+		writeFile(t, two, "line.csv", numbersTable(60, 1)),
+	}
+	_, s := collectRows(
+		t,
+		bench.Config{
+			Public:  true,
+			Data:    paths,
+			Methods: []string{"nonprivate-ols"},
+			Trials:  1,
+		},
+	)
 	if len(s) != 2 || s[0].Data != paths[0] || s[1].Data != paths[1] {
 		t.Errorf("summaries %+v", s)
 	}
@@ -402,16 +504,33 @@ func TestTablesOfSameNameAreDistinct(t *testing.T) {
 // TestPublicTables checks on real tables that accuracies exceed floors well below their usual values.
 func TestPublicTables(t *testing.T) {
 	dir := testkit.PublicData(t, "regression")
-	floors := map[string]float64{"uci_power_plant": .9, "361078_houses": .55, "uci_kin8nm": .3}
+	floors := map[string]float64{
+		"uci_power_plant": .9,
+		"361078_houses":   .55,
+		"uci_kin8nm":      .3,
+	}
 	var paths []string
 	for name := range floors {
 		paths = append(paths, filepath.Join(dir, name+".csv.gz"))
 	}
-	_, summaries := collectRows(t,
-		bench.Config{Public: true, Data: paths, Methods: []string{"joint-gram"}, Trials: 3})
+	_, summaries := collectRows(
+		t,
+		bench.Config{
+			Public:  true,
+			Data:    paths,
+			Methods: []string{"joint-gram"},
+			Trials:  3,
+		},
+	)
 	for _, s := range summaries {
 		if floor, ok := floors[s.Data]; !ok || s.Failed != 0 || s.Median < floor {
-			t.Errorf("%s: median %.3f, floor %.2f, %d failed", s.Data, s.Median, floor, s.Failed)
+			t.Errorf(
+				"%s: median %.3f, floor %.2f, %d failed",
+				s.Data,
+				s.Median,
+				floor,
+				s.Failed,
+			)
 		}
 	}
 }
@@ -435,15 +554,22 @@ func TestSkippedTrialsDoNotRun(t *testing.T) {
 	var got []string
 	for _, r := range rows {
 		got = append(got, fmt.Sprint(r.Method, r.Trial))
-		if i := slices.IndexFunc(all, func(a bench.Row) bool {
+		i := slices.IndexFunc(all, func(a bench.Row) bool {
 			return a.Method == r.Method && a.Trial == r.Trial
-		}); all[i].Value != r.Value {
-			t.Errorf("%s, trial %d: %v alone, %v among all", r.Method, r.Trial, r.Value,
-				all[i].Value)
+		})
+		if all[i].Value != r.Value {
+			t.Errorf(
+				"%s, trial %d: %v alone, %v among all",
+				r.Method,
+				r.Trial,
+				r.Value,
+				all[i].Value,
+			)
 		}
 	}
-	if want := []string{"nonprivate-ridge2", "nonprivate-ols3", "nonprivate-ridge3",
-		"nonprivate-ridge4"}; !slices.Equal(got, want) || total != 4 {
+	want := []string{"nonprivate-ridge2", "nonprivate-ols3", "nonprivate-ridge3",
+		"nonprivate-ridge4"}
+	if !slices.Equal(got, want) || total != 4 {
 		t.Errorf("rows %v of %d", got, total)
 	}
 	c.Skip = func(string, string, int) bool { return true }
@@ -455,9 +581,18 @@ func TestSkippedTrialsDoNotRun(t *testing.T) {
 // TestAbstainedTrialsAreRows checks that a method that abstains yields rows with that status.
 func TestAbstainedTrialsAreRows(t *testing.T) {
 	path := writeFile(t, t.TempDir(), "line.csv", numbersTable(200, 1))
-	rows, summaries := collectRows(t,
-		bench.Config{Public: true, Data: []string{path}, Methods: []string{"tukey"}, Trials: 1})
-	if len(rows) != 1 || !errors.Is(rows[0].Err, bench.ErrAbstained) || summaries[0].Failed != 1 {
+	rows, summaries := collectRows(
+		t,
+		bench.Config{
+			Public:  true,
+			Data:    []string{path},
+			Methods: []string{"tukey"},
+			Trials:  1,
+		},
+	)
+	if len(rows) != 1 ||
+		!errors.Is(rows[0].Err, bench.ErrAbstained) ||
+		summaries[0].Failed != 1 {
 		t.Errorf("%+v, %+v", rows, summaries)
 	}
 }

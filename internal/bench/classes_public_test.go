@@ -15,18 +15,33 @@ import (
 // of .015 and a floor of .875 for the median of three trials.
 func TestPublicClassTables(t *testing.T) {
 	dir := testkit.PublicData(t, "classification")
-	floors := map[string]float64{"adult.raw": .835, "credit_default.raw": .80, "spambase": .875}
+	floors := map[string]float64{
+		"adult.raw":          .835,
+		"credit_default.raw": .80,
+		"spambase":           .875,
+	}
 	var paths []string
 	for name := range floors {
 		paths = append(paths, filepath.Join(dir, name+".csv.gz"))
 	}
 	_, summaries := collectRows(t, bench.Config{
-		Public: true, Data: paths, Methods: []string{"joint-gram"}, Trials: 3,
-		Task: "classification", Categories: true, Budget: budget.Target{Epsilon: 1, Delta: 1e-5},
+		Public:     true,
+		Data:       paths,
+		Methods:    []string{"joint-gram"},
+		Trials:     3,
+		Task:       "classification",
+		Categories: true,
+		Budget:     budget.Target{Epsilon: 1, Delta: 1e-5},
 	})
 	for _, s := range summaries {
 		if floor, ok := floors[s.Data]; !ok || s.Failed != 0 || s.Median < floor {
-			t.Errorf("%s: median %.3f, floor %.3f, %d failed", s.Data, s.Median, floor, s.Failed)
+			t.Errorf(
+				"%s: median %.3f, floor %.3f, %d failed",
+				s.Data,
+				s.Median,
+				floor,
+				s.Failed,
+			)
 		}
 	}
 }

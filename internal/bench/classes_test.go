@@ -21,19 +21,31 @@ const loans = "../../testdata/loans.csv"
 // other.
 func TestRunClasses(t *testing.T) {
 	for target, least := range map[string]float64{"repaid": .75, "rating": .5} {
-		summaries, err := Run(context.Background(), Config{
-			Public: true, Data: []string{loans}, Task: "classification", Target: target,
-			Categories: true, Trials: 3,
-			Methods: []string{"joint-gram", "boosted-additive", "nonprivate-ols"},
-			Budget:  budget.Target{Epsilon: 2, Delta: 1e-5},
-		}, nil)
+		summaries, err := Run(
+			context.Background(),
+			Config{
+				Public:     true,
+				Data:       []string{loans},
+				Task:       "classification",
+				Target:     target,
+				Categories: true,
+				Trials:     3,
+				Methods:    []string{"joint-gram", "boosted-additive", "nonprivate-ols"},
+				Budget:     budget.Target{Epsilon: 2, Delta: 1e-5},
+			},
+			nil,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range summaries {
-			if b := s.Balanced; s.Metric != MetricAccuracy || s.Trials != 3 || s.Median < least ||
+			b := s.Balanced
+			if s.Metric != MetricAccuracy ||
+				s.Trials != 3 ||
+				s.Median < least ||
 				s.D != 7 ||
-				!(b.Q25 <= b.Median && b.Median <= b.Q75 && b.Q75 <= 1) || b.Median < .4 {
+				!(b.Q25 <= b.Median && b.Median <= b.Q75 && b.Q75 <= 1) ||
+				b.Median < .4 {
 				t.Errorf("%s: %+v", target, s)
 			}
 		}
@@ -42,16 +54,21 @@ func TestRunClasses(t *testing.T) {
 
 // TestClassificationRecipe checks that a recipe specifies its own task and classes.
 func TestClassificationRecipe(t *testing.T) {
-	summaries, err := Run(context.Background(),
+	summaries, err := Run(
+		context.Background(),
 		Config{
 			Public:  true,
 			Recipes: []string{"../../examples/classes-three.yaml", "../../examples/basic.yaml"},
 			Trials:  1,
-		}, nil)
+		},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(summaries) != 2 || summaries[0].Metric != MetricAccuracy || summaries[0].Median < .5 ||
+	if len(summaries) != 2 ||
+		summaries[0].Metric != MetricAccuracy ||
+		summaries[0].Median < .5 ||
 		summaries[1].Metric != MetricR2 {
 		t.Errorf("%+v", summaries)
 	}
@@ -72,17 +89,25 @@ func TestClassesRefused(t *testing.T) {
 		want   error
 	}{
 		"unknown task": {Config{Data: []string{loans}, Task: "ranking"}, ErrTask},
-		"classes of a number": {Config{
-			Data:    []string{loans},
-			Classes: []string{"no", "yes"},
-		}, ErrTask},
-		"one value": {Config{Data: []string{one}, Task: "classification"},
-			ErrNoClasses},
-		"a number with too many values": {Config{
-			Data:   []string{loans},
-			Task:   "classification",
-			Target: "income",
-		}, ErrNoClasses},
+		"classes of a number": {
+			Config{
+				Data:    []string{loans},
+				Classes: []string{"no", "yes"},
+			},
+			ErrTask,
+		},
+		"one value": {
+			Config{Data: []string{one}, Task: "classification"},
+			ErrNoClasses,
+		},
+		"a number with too many values": {
+			Config{
+				Data:   []string{loans},
+				Task:   "classification",
+				Target: "income",
+			},
+			ErrNoClasses,
+		},
 	} {
 		c.config.Public = true
 		if _, err := Run(context.Background(), c.config, nil); !errors.Is(err, c.want) {
@@ -104,7 +129,8 @@ func TestReadLevels(t *testing.T) {
 		t.Fatal(err)
 	}
 	for j, want := range [][]string{{"2", "9", "10"}, {"q", "x", "y"}, {"5"}} {
-		if got := levels[j].sortedValues(); !slices.Equal(got, want) || levels[j].text != (j == 1) {
+		got := levels[j].sortedValues()
+		if !slices.Equal(got, want) || levels[j].text != (j == 1) {
 			t.Errorf("column %d: %q, text %v", j, got, levels[j].text)
 		}
 	}
@@ -118,16 +144,27 @@ func TestScoreClasses(t *testing.T) {
 		truth, predicted []int32
 		want             ClassScore
 	}{
-		"unequal": {[]int32{0, 0, 0, 0, 1, 1}, []int32{0, 0, 0, 0, 1, 0},
-			ClassScore{5. / 6, 3. / 4}},
-		"in no class": {[]int32{0, 0, 1, 3, -1}, []int32{0, 1, 1, 0, 0},
-			ClassScore{2. / 3, 3. / 4}},
-		"never":       {[]int32{0, 0, 0, 2}, []int32{0, 0, 0, 0}, ClassScore{3. / 4, 1. / 2}},
+		"unequal": {
+			[]int32{0, 0, 0, 0, 1, 1},
+			[]int32{0, 0, 0, 0, 1, 0},
+			ClassScore{5. / 6, 3. / 4},
+		},
+		"in no class": {
+			[]int32{0, 0, 1, 3, -1},
+			[]int32{0, 1, 1, 0, 0},
+			ClassScore{2. / 3, 3. / 4},
+		},
+		"never": {
+			[]int32{0, 0, 0, 2},
+			[]int32{0, 0, 0, 0},
+			ClassScore{3. / 4, 1. / 2},
+		},
 		"no row of b": {[]int32{0, 2, 2}, []int32{1, 2, 2}, ClassScore{2. / 3, 1. / 2}},
 		"odd guess":   {[]int32{0, 1}, []int32{7, 1}, ClassScore{1. / 2, 1. / 2}},
 	} {
 		got, err := ScoreClasses(classes, c.truth, c.predicted)
-		if err != nil || math.Abs(got.Accuracy-c.want.Accuracy) > 1e-15 ||
+		if err != nil ||
+			math.Abs(got.Accuracy-c.want.Accuracy) > 1e-15 ||
 			math.Abs(got.Balanced-c.want.Balanced) > 1e-15 {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
@@ -147,11 +184,18 @@ func TestScoreClasses(t *testing.T) {
 		}
 		if math.Abs(got.Accuracy-golearn.Accuracy(matrix)) > 1e-15 ||
 			math.Abs(got.Balanced-golearn.BalancedAccuracy(matrix)) > 1e-15 {
-			t.Errorf("%v, %v: %+v; golearn has %v and %v", truth, predicted, got,
-				golearn.Accuracy(matrix), golearn.BalancedAccuracy(matrix))
+			t.Errorf(
+				"%v, %v: %+v; golearn has %v and %v",
+				truth,
+				predicted,
+				got,
+				golearn.Accuracy(matrix),
+				golearn.BalancedAccuracy(matrix),
+			)
 		}
 	}
-	if _, err := ScoreClasses(classes, []int32{3}, []int32{1}); !errors.Is(err, ErrNoTestRow) {
+	_, err := ScoreClasses(classes, []int32{3}, []int32{1})
+	if !errors.Is(err, ErrNoTestRow) {
 		t.Errorf("no row in a class: %v", err)
 	}
 	if _, err := ScoreClasses(classes, []int32{0}, nil); !errors.Is(err, ErrRowCount) {

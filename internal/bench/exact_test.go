@@ -20,8 +20,15 @@ func forkTable(classes bool) string {
 		c := float64(i % 2)
 		y := c*(10+z) + (1-c)*(x-10)
 		if classes {
-			fmt.Fprintf(&b, "%v,%v,%v,%v,%s\n", x, z, c, d,
-				map[bool]string{true: "high", false: "low"}[y > 0 == (i%29 > 0)])
+			fmt.Fprintf(
+				&b,
+				"%v,%v,%v,%v,%s\n",
+				x,
+				z,
+				c,
+				d,
+				map[bool]string{true: "high", false: "low"}[y > 0 == (i%29 > 0)],
+			)
 			continue
 		}
 		fmt.Fprintf(&b, "%v,%v,%v,%v,%v\n", x, z, c, d, y)
@@ -33,10 +40,17 @@ func forkTable(classes bool) string {
 func TestExactForms(t *testing.T) {
 	dir := t.TempDir()
 	path := writeFile(t, dir, "forks.csv", forkTable(false))
-	costs := writeFile(t, dir, "costs.yaml",
-		"data: {path: forks.csv, target: y}\nmodel: {method: nonprivate-cost-tree, depth: 2, budget: 4, costs: {c: 3}, soft: true}\n")
+	costs := writeFile(
+		t,
+		dir,
+		"costs.yaml",
+		"data: {path: forks.csv, target: y}\nmodel: {method: nonprivate-cost-tree, depth: 2, budget: 4, costs: {c: 3}, soft: true}\n",
+	)
 	_, s := collectRows(t, bench.Config{
-		Public: true, Data: []string{path}, Trials: 3, Recipes: []string{costs},
+		Public:  true,
+		Data:    []string{path},
+		Trials:  3,
+		Recipes: []string{costs},
 		Methods: []string{"nonprivate-cost-tree:1", "nonprivate-cost-tree",
 			"nonprivate-cost-tree-soft:1", "nonprivate-cstc"},
 	})
@@ -47,10 +61,19 @@ func TestExactForms(t *testing.T) {
 		t.Fatalf("%d summaries", len(s))
 	}
 	for i, x := range s {
-		if x.Failed > 0 || !(x.Median >= want[i].least) || x.Paid == nil ||
+		if x.Failed > 0 ||
+			!(x.Median >= want[i].least) ||
+			x.Paid == nil ||
 			math.Abs(*x.Paid-want[i].paid) > 1e-9 {
-			t.Errorf("%s: %v (%v) for %v, want %v for %v", x.Method, x.Median, x.Err, *x.Paid,
-				want[i].least, want[i].paid)
+			t.Errorf(
+				"%s: %v (%v) for %v, want %v for %v",
+				x.Method,
+				x.Median,
+				x.Err,
+				*x.Paid,
+				want[i].least,
+				want[i].paid,
+			)
 		}
 	}
 }
@@ -60,21 +83,31 @@ func TestExactClasses(t *testing.T) {
 	dir := t.TempDir()
 	path := writeFile(t, dir, "forks.csv", forkTable(true))
 	c := bench.Config{
-		Public: true, Data: []string{path}, Trials: 3, Task: "classification",
+		Public: true,
+		Data:   []string{path},
+		Trials: 3,
+		Task:   "classification",
 		Methods: []string{"nonprivate-cost-logistic", "nonprivate-cost-logistic:30",
 			"nonprivate-cost-tree:1", "nonprivate-cstc:0.01"},
 	}
 	_, s := collectRows(t, c)
 	for i, paid := range []float64{4, 1, 2, 1} {
-		if x := s[i]; x.Failed > 0 || !(x.Median > .9) || x.Paid == nil || *x.Paid > paid {
+		x := s[i]
+		if x.Failed > 0 || !(x.Median > .9) || x.Paid == nil || *x.Paid > paid {
 			t.Errorf("%s: %+v, want at most %v paid", x.Method, x, paid)
 		}
 	}
-	third := writeFile(t, dir, "third.csv", strings.Replace(forkTable(true), "low", "middle", 40))
+	third := writeFile(
+		t,
+		dir,
+		"third.csv",
+		strings.Replace(forkTable(true), "low", "middle", 40),
+	)
 	c.Data = []string{third}
 	c.Methods = []string{"nonprivate-cost-tree"}
 	rows, _ := collectRows(t, c)
-	if len(rows) == 0 || rows[0].Err == nil ||
+	if len(rows) == 0 ||
+		rows[0].Err == nil ||
 		!strings.Contains(rows[0].Err.Error(), "two classes") {
 		t.Errorf("three classes: %+v", rows)
 	}

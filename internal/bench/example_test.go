@@ -31,17 +31,27 @@ func ExampleRun() {
 		panic(err)
 	}
 
-	summaries, err := bench.Run(context.Background(), bench.Config{
-		Public:  true,
-		Data:    []string{path},
-		Methods: []string{"nonprivate-ols"},
-	}, nil)
+	summaries, err := bench.Run(
+		context.Background(),
+		bench.Config{
+			Public:  true,
+			Data:    []string{path},
+			Methods: []string{"nonprivate-ols"},
+		},
+		nil,
+	)
 	if err != nil {
 		panic(err)
 	}
 	for _, s := range summaries {
-		fmt.Printf("%s, %d rows: %s has a median R² of %.2f in %d trials\n", s.Data, s.N, s.Method,
-			s.Median, s.Trials)
+		fmt.Printf(
+			"%s, %d rows: %s has a median R² of %.2f in %d trials\n",
+			s.Data,
+			s.N,
+			s.Method,
+			s.Median,
+			s.Trials,
+		)
 	}
 	// Output: line, 50 rows: nonprivate-ols has a median R² of 1.00 in 10 trials
 }
@@ -49,22 +59,33 @@ func ExampleRun() {
 // The example estimates the accuracy for two classes and three numeric columns before any table is read.
 func ExampleExplain() {
 	p := &pipeline.Pipeline{
-		Task: regression.TaskClassification, Target: "repaid", Model: adassp.JointGram{},
-		Budget: budget.Target{Epsilon: 1, Delta: 1e-6}, Selector: selection.None{},
+		Task:     regression.TaskClassification,
+		Target:   "repaid",
+		Model:    adassp.JointGram{},
+		Budget:   budget.Target{Epsilon: 1, Delta: 1e-6},
+		Selector: selection.None{},
 		Schema: dataset.Schema{Columns: []dataset.Column{
-			{Name: "income"}, {Name: "age"}, {Name: "debt"},
+			{Name: "income"},
+			{Name: "age"},
+			{Name: "debt"},
 			{Name: "repaid", Kind: dataset.Category, Categories: []string{"no", "yes"}},
 		}},
 	}
-	x, err := bench.Explain(context.Background(), p,
-		bench.ExplainConfig{Rows: []int{20_000}, Tables: 1})
+	x, err := bench.Explain(
+		context.Background(),
+		p,
+		bench.ExplainConfig{Rows: []int{20_000}, Tables: 1},
+	)
 	if err != nil {
 		panic(err)
 	}
 	fmt.Printf("largest class %.1f, true function %.1f\n", x.Largest.Median, x.Truth.Median)
 	for i, epsilon := range x.Epsilons {
 		if epsilon == 1 {
-			fmt.Println("epsilon 1 comes near:", x.Sizes[0].At[i].Median > x.Truth.Median-.05)
+			fmt.Println(
+				"epsilon 1 comes near:",
+				x.Sizes[0].At[i].Median > x.Truth.Median-.05,
+			)
 		}
 	}
 	// Output:

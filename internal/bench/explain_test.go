@@ -24,9 +24,13 @@ import (
 
 // declaredPipeline returns a pipeline of d numeric columns, a category and the target.
 func declaredPipeline(d int) *pipeline.Pipeline {
-	p := &pipeline.Pipeline{Target: "y", Budget: budget.Target{Epsilon: 2, Delta: 1e-6},
+	p := &pipeline.Pipeline{
+		Target:   "y",
+		Budget:   budget.Target{Epsilon: 2, Delta: 1e-6},
 		Holdout:  .1,
-		Selector: selection.None{}, Model: adassp.JointGram{}}
+		Selector: selection.None{},
+		Model:    adassp.JointGram{},
+	}
 	for j := range d {
 		c := dataset.Column{Name: string(rune('a' + j))}
 		if j == 0 {
@@ -36,32 +40,39 @@ func declaredPipeline(d int) *pipeline.Pipeline {
 		}
 		p.Schema.Columns = append(p.Schema.Columns, c)
 	}
-	p.Schema.Columns = append(p.Schema.Columns,
+	p.Schema.Columns = append(
+		p.Schema.Columns,
 		dataset.Column{
 			Name:       "kind",
 			Kind:       dataset.Category,
 			Categories: []string{"u", "v"},
 			Other:      true,
 		},
-		dataset.Column{Name: "y"})
+		dataset.Column{Name: "y"},
+	)
 	return p
 }
 
 func TestExplain(t *testing.T) {
 	last := 0
-	c := bench.ExplainConfig{Rows: []int{100_000, 1000}, Tables: 3,
+	c := bench.ExplainConfig{
+		Rows:   []int{100_000, 1000},
+		Tables: 3,
 		Progress: func(done, total int) {
 			if done != last+1 || done > total {
 				t.Errorf("%d of %d after %d", done, total, last)
 			}
 			last = done
-		}}
+		},
+	}
 	x, err := bench.Explain(t.Context(), declaredPipeline(3), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(x.Epsilons, []float64{.1, .3, 1, 2, 3, 10}) || x.Tables != 3 ||
-		len(x.Notes) > 0 || last != 2*3*7 {
+	if !slices.Equal(x.Epsilons, []float64{.1, .3, 1, 2, 3, 10}) ||
+		x.Tables != 3 ||
+		len(x.Notes) > 0 ||
+		last != 2*3*7 {
 		t.Errorf("%+v after %d models", x, last)
 	}
 	few := x.Sizes[0]
@@ -88,7 +99,11 @@ func TestExplain(t *testing.T) {
 func TestExplainFixed(t *testing.T) {
 	p := declaredPipeline(8)
 	p.Selector = selection.Fixed{Features: []string{"a", "kind"}}
-	x, err := bench.Explain(t.Context(), p, bench.ExplainConfig{Rows: []int{20_000}, Tables: 3})
+	x, err := bench.Explain(
+		t.Context(),
+		p,
+		bench.ExplainConfig{Rows: []int{20_000}, Tables: 3},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,8 +125,11 @@ func TestExplainSelects(t *testing.T) {
 	} {
 		p := declaredPipeline(7)
 		change(p)
-		x, err := bench.Explain(t.Context(), p,
-			bench.ExplainConfig{Rows: []int{20, 5000}, Tables: 1})
+		x, err := bench.Explain(
+			t.Context(),
+			p,
+			bench.ExplainConfig{Rows: []int{20, 5000}, Tables: 1},
+		)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -142,26 +160,45 @@ func TestExplainClasses(t *testing.T) {
 		2: .5 + math.Asin(math.Sqrt(bench.SyntheticR2))/math.Pi,
 		3: .73,
 	} {
-		x, err := bench.Explain(t.Context(), classPipeline(3, classes),
-			bench.ExplainConfig{Rows: []int{100, 50_000}, Tables: 3})
+		x, err := bench.Explain(
+			t.Context(),
+			classPipeline(3, classes),
+			bench.ExplainConfig{Rows: []int{100, 50_000}, Tables: 3},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if math.Abs(x.Truth.Median-truth) > .03 || x.Largest.Median < 1/float64(classes) ||
+		if math.Abs(x.Truth.Median-truth) > .03 ||
+			x.Largest.Median < 1/float64(classes) ||
 			x.Largest.Median > 1/float64(classes)+.1 {
-			t.Errorf("%d classes: the true function %+v, the largest class %+v", classes, x.Truth,
-				x.Largest)
+			t.Errorf(
+				"%d classes: the true function %+v, the largest class %+v",
+				classes,
+				x.Truth,
+				x.Largest,
+			)
 		}
 		worst := x.Sizes[0].At[0]
 		best := x.Sizes[1].At[5]
 		for _, b := range []bench.Band{best.Band, x.Sizes[1].Open} {
 			if math.Abs(b.Median-x.Truth.Median) > .03 ||
 				!(b.Lower <= b.Median && b.Median <= b.Upper) {
-				t.Errorf("%d classes: %+v is not near the true function %+v", classes, b, x.Truth)
+				t.Errorf(
+					"%d classes: %+v is not near the true function %+v",
+					classes,
+					b,
+					x.Truth,
+				)
 			}
 		}
 		if worst.Median > best.Median-.1 || worst.Abstained != 0 || len(x.Notes) > 0 {
-			t.Errorf("%d classes: best %+v, worst %+v, notes %q", classes, best, worst, x.Notes)
+			t.Errorf(
+				"%d classes: best %+v, worst %+v, notes %q",
+				classes,
+				best,
+				worst,
+				x.Notes,
+			)
 		}
 	}
 }
@@ -176,19 +213,27 @@ func TestExplainAbstains(t *testing.T) {
 		p.Model = tukey.Tukey{}
 		last := 0
 		all := 0
-		x, err := bench.Explain(t.Context(), p,
-			bench.ExplainConfig{Rows: []int{20, 20_000}, Tables: 2,
+		x, err := bench.Explain(
+			t.Context(),
+			p,
+			bench.ExplainConfig{
+				Rows:   []int{20, 20_000},
+				Tables: 2,
 				Progress: func(done, total int) {
 					last = done
 					all = total
-				}})
+				},
+			},
+		)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		few := x.Sizes[0].At[3]
 		many := x.Sizes[1].At[5]
-		if few.Abstained != 2 || !math.IsNaN(few.Median) || math.IsNaN(x.Sizes[0].Open.Median) {
+		if few.Abstained != 2 ||
+			!math.IsNaN(few.Median) ||
+			math.IsNaN(x.Sizes[0].Open.Median) {
 			t.Errorf("%s: 20 rows: %+v", name, x.Sizes[0])
 		}
 		if many.Abstained != 0 || !(many.Median > .6) {
@@ -203,7 +248,11 @@ func TestExplainAbstains(t *testing.T) {
 // TestExplainClassMethods runs a method of every kind: selectors that read classes or numbers, the automatic choice,
 // one fit for all classes, one fit for each class, a method that reads classes directly, and private columns.
 func TestExplainClassMethods(t *testing.T) {
-	for _, s := range []selection.Selector{selection.Kendall{K: 2}, selection.DPFSDR{}, nil} {
+	for _, s := range []selection.Selector{
+		selection.Kendall{K: 2},
+		selection.DPFSDR{},
+		nil,
+	} {
 		p := classPipeline(5, 2)
 		p.Selector = s
 		p.Model = logistic.Logistic{}
@@ -212,8 +261,11 @@ func TestExplainClassMethods(t *testing.T) {
 		}
 		runOnce(t, p)
 	}
-	for _, model := range []method.Trainer{adassp.JointGram{}, boosting.BoostedAdaSSP{},
-		svm.SVM{}} {
+	for _, model := range []method.Trainer{
+		adassp.JointGram{},
+		boosting.BoostedAdaSSP{},
+		svm.SVM{},
+	} {
 		p := classPipeline(2, 4)
 		p.Model = model
 		runOnce(t, p)
@@ -228,7 +280,11 @@ func TestExplainClassMethods(t *testing.T) {
 // runOnce explains a pipeline at one small size.
 func runOnce(t *testing.T, p *pipeline.Pipeline) {
 	t.Helper()
-	x, err := bench.Explain(t.Context(), p, bench.ExplainConfig{Rows: []int{400}, Tables: 1})
+	x, err := bench.Explain(
+		t.Context(),
+		p,
+		bench.ExplainConfig{Rows: []int{400}, Tables: 1},
+	)
 	if err != nil {
 		t.Errorf("%v %s: %v", p.Selector, p.Model, err)
 		return
@@ -244,8 +300,12 @@ func runOnce(t *testing.T, p *pipeline.Pipeline) {
 func TestExplainManyClasses(t *testing.T) {
 	p := classPipeline(20, 200)
 	p.Model = boosting.Additive{}
-	if _, err := bench.Explain(t.Context(), p,
-		bench.ExplainConfig{Rows: []int{100_000}}); !errors.Is(err, bench.ErrTooWide) {
+	_, err := bench.Explain(
+		t.Context(),
+		p,
+		bench.ExplainConfig{Rows: []int{100_000}},
+	)
+	if !errors.Is(err, bench.ErrTooWide) {
 		t.Errorf("%v", err)
 	}
 }
@@ -253,29 +313,41 @@ func TestExplainManyClasses(t *testing.T) {
 func TestExplainBounds(t *testing.T) {
 	wide := declaredPipeline(1)
 	for j := range 300 {
-		wide.Schema.Columns = append(wide.Schema.Columns,
-			dataset.Column{Name: "w" + string(rune(0x4e00+j))})
+		wide.Schema.Columns = append(
+			wide.Schema.Columns,
+			dataset.Column{Name: "w" + string(rune(0x4e00+j))},
+		)
 	}
-	for _, rows := range [][]int{{10_000_000}, {9, 20}, {20, 20}, {}, {10_000_001},
-		{10, 11, 12, 13, 14, 15, 16, 17, 18}} {
+	for _, rows := range [][]int{
+		{10_000_000},
+		{9, 20},
+		{20, 20},
+		{},
+		{10_000_001},
+		{10, 11, 12, 13, 14, 15, 16, 17, 18},
+	} {
 		want := bench.ErrExplainRows
 		if len(rows) == 1 && rows[0] == 10_000_000 {
 			want = bench.ErrTooWide
 		}
-		if _, err := bench.Explain(t.Context(), wide, bench.ExplainConfig{Rows: rows}); !errors.Is(
+		_, err := bench.Explain(t.Context(), wide, bench.ExplainConfig{Rows: rows})
+		if !errors.Is(
 			err, want) {
 			t.Errorf("%v: %v", rows, err)
 		}
 	}
-	x, err := bench.Explain(t.Context(), declaredPipeline(1),
-		bench.ExplainConfig{Rows: []int{50, 10_000_000}, Tables: 1})
+	x, err := bench.Explain(
+		t.Context(),
+		declaredPipeline(1),
+		bench.ExplainConfig{Rows: []int{50, 10_000_000}, Tables: 1},
+	)
 	if err != nil || len(x.Sizes) != 1 || x.Sizes[0].Rows != 50 || len(x.Notes) != 1 {
 		t.Errorf("%+v, %v", x, err)
 	}
 	p := declaredPipeline(2)
 	p.Target = "kind"
-	if _, err := bench.Explain(t.Context(), p, bench.ExplainConfig{}); !errors.Is(err,
-		pipeline.ErrTarget) {
+	_, err = bench.Explain(t.Context(), p, bench.ExplainConfig{})
+	if !errors.Is(err, pipeline.ErrTarget) {
 		t.Errorf("a category as target: %v", err)
 	}
 }
@@ -283,7 +355,8 @@ func TestExplainBounds(t *testing.T) {
 func TestExplainEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	c := bench.ExplainConfig{Rows: []int{1000}, Progress: func(int, int) { cancel() }}
-	if x, err := bench.Explain(ctx, declaredPipeline(2), c); !errors.Is(err, context.Canceled) || x != nil {
+	x, err := bench.Explain(ctx, declaredPipeline(2), c)
+	if !errors.Is(err, context.Canceled) || x != nil {
 		t.Errorf("%+v, %v", x, err)
 	}
 }

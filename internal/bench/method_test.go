@@ -10,10 +10,22 @@ import (
 
 func TestParseMethod(t *testing.T) {
 	for name, want := range map[string]bench.Method{
-		"joint-gram":       {Name: "joint-gram", Selection: "none", Model: "joint-gram"},
-		"auto":             {Name: "auto", Selection: "auto", Model: "auto"},
-		"nonprivate-ols\n": {Name: "nonprivate-ols", Selection: "none", Model: "nonprivate-ols"},
-		"none+joint-gram":  {Name: "none+joint-gram", Selection: "none", Model: "joint-gram"},
+		"joint-gram": {
+			Name:      "joint-gram",
+			Selection: "none",
+			Model:     "joint-gram",
+		},
+		"auto": {Name: "auto", Selection: "auto", Model: "auto"},
+		"nonprivate-ols\n": {
+			Name:      "nonprivate-ols",
+			Selection: "none",
+			Model:     "nonprivate-ols",
+		},
+		"none+joint-gram": {
+			Name:      "none+joint-gram",
+			Selection: "none",
+			Model:     "joint-gram",
+		},
 		"auto+nonprivate-ols": {
 			Name:      "auto+nonprivate-ols",
 			Selection: "auto",
@@ -60,8 +72,17 @@ func TestParseMethod(t *testing.T) {
 			Model:     "brc",
 			Number:    25,
 		},
-		"golearn-knn":     {Name: "golearn-knn", Selection: "none", Model: "golearn-knn"},
-		"kendall:10+auto": {Name: "kendall:10+auto", Selection: "kendall", K: 10, Model: "auto"},
+		"golearn-knn": {
+			Name:      "golearn-knn",
+			Selection: "none",
+			Model:     "golearn-knn",
+		},
+		"kendall:10+auto": {
+			Name:      "kendall:10+auto",
+			Selection: "kendall",
+			K:         10,
+			Model:     "auto",
+		},
 	} {
 		if got, err := bench.ParseMethod(name); err != nil || got != want {
 			t.Errorf("%q: %+v, %v", name, got, err)

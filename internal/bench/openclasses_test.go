@@ -22,9 +22,13 @@ func TestOpenClassifiersRun(t *testing.T) {
 	}
 	for target, least := range map[string]float64{"repaid": .8, "rating": .5} {
 		c := Config{
-			Public: true, Data: []string{loans}, Task: "classification", Target: target,
-			Categories: true, Trials: 3,
-			Methods: []string{"nonprivate-logistic", "none+nonprivate-svm"},
+			Public:     true,
+			Data:       []string{loans},
+			Task:       "classification",
+			Target:     target,
+			Categories: true,
+			Trials:     3,
+			Methods:    []string{"nonprivate-logistic", "none+nonprivate-svm"},
 		}
 		if target == "rating" {
 			c.Recipes = []string{path}
@@ -49,9 +53,14 @@ func TestOpenClassifiersRun(t *testing.T) {
 // the largest class, and claim no guarantee.
 func TestGolearnClassifiersRun(t *testing.T) {
 	c := Config{
-		Public: true, Data: []string{loans}, Task: "classification", Target: "repaid",
-		Categories: true, Trials: 1, Rows: 2000,
-		Methods: []string{"golearn-knn", "none+golearn-id3", "golearn-forest"},
+		Public:     true,
+		Data:       []string{loans},
+		Task:       "classification",
+		Target:     "repaid",
+		Categories: true,
+		Trials:     1,
+		Rows:       2000,
+		Methods:    []string{"golearn-knn", "none+golearn-id3", "golearn-forest"},
 	}
 	summaries, err := Run(context.Background(), c, func(r Row) {
 		if r.Private || r.Epsilon != 0 || r.Err != nil {
@@ -74,21 +83,36 @@ func TestClassMethodsNeedClasses(t *testing.T) {
 	for _, name := range []string{"nonprivate-logistic", "none+nonprivate-svm", "logistic",
 		"dpfsdr+auto", "golearn-id3", "none+golearn-forest"} {
 		var mistake *MethodError
-		_, err := Run(context.Background(),
-			Config{Public: true, Data: []string{"absent.csv"}, Methods: []string{name}}, nil)
+		_, err := Run(
+			context.Background(),
+			Config{
+				Public:  true,
+				Data:    []string{"absent.csv"},
+				Methods: []string{name},
+			},
+			nil,
+		)
 		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), "needs classes") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	path := filepath.Join(t.TempDir(), "r.yaml")
-	if err := os.WriteFile(path, []byte("data: {target: debt}\nmodel: {method: nonprivate-svm}\n"),
-		0o600); err != nil {
+	err := os.WriteFile(
+		path,
+		[]byte("data: {target: debt}\nmodel: {method: nonprivate-svm}\n"),
+		0o600,
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 	var problems recipe.Problems
-	if _, err := Run(context.Background(),
-		Config{Public: true, Data: []string{loans}, Recipes: []string{path}}, nil); !errors.As(err,
-		&problems) || !strings.Contains(err.Error(), "nonprivate-svm needs classes") {
+	_, err = Run(
+		context.Background(),
+		Config{Public: true, Data: []string{loans}, Recipes: []string{path}},
+		nil,
+	)
+	if !errors.As(err, &problems) ||
+		!strings.Contains(err.Error(), "nonprivate-svm needs classes") {
 		t.Errorf("recipe: %v", err)
 	}
 }
@@ -98,15 +122,22 @@ func TestClassMethodsNeedClasses(t *testing.T) {
 func TestNeighboursOfNumbers(t *testing.T) {
 	var values []float64
 	for range 2 {
-		_, err := Run(context.Background(),
-			Config{Public: true, Data: []string{"../../testdata/houses.csv"}, Target: "price",
+		_, err := Run(
+			context.Background(),
+			Config{
+				Public:  true,
+				Data:    []string{"../../testdata/houses.csv"},
+				Target:  "price",
 				Trials:  1,
-				Methods: []string{"golearn-knn"}}, func(r Row) {
+				Methods: []string{"golearn-knn"},
+			},
+			func(r Row) {
 				if r.Private || r.Epsilon != 0 || r.Err != nil || r.Value < .5 {
 					t.Errorf("%+v", r)
 				}
 				values = append(values, r.Value)
-			})
+			},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,14 +150,22 @@ func TestNeighboursOfNumbers(t *testing.T) {
 // TestOpenClassifierAfterPrivateSelection checks that a private selection cannot be followed by a classifier without
 // privacy.
 func TestOpenClassifierAfterPrivateSelection(t *testing.T) {
-	_, err := Run(context.Background(),
-		Config{Public: true, Data: []string{loans}, Task: "classification", Target: "repaid",
+	_, err := Run(
+		context.Background(),
+		Config{
+			Public:  true,
+			Data:    []string{loans},
+			Task:    "classification",
+			Target:  "repaid",
 			Trials:  1,
-			Methods: []string{"dpfsdr+nonprivate-logistic"}}, func(r Row) {
+			Methods: []string{"dpfsdr+nonprivate-logistic"},
+		},
+		func(r Row) {
 			if !errors.Is(r.Err, errPrivateSelection) {
 				t.Error(fmt.Sprint(r.Err))
 			}
-		})
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

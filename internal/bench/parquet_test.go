@@ -93,11 +93,20 @@ func TestRunParquet(t *testing.T) {
 			}
 			var want Summary
 			for _, data := range []string{loans, path} {
-				summaries, err := Run(t.Context(),
-					Config{Public: true, Data: []string{data}, Task: "classification",
-						Target:  target,
-						Classes: classes, Categories: true, Trials: 2,
-						Methods: []string{"nonprivate-logistic"}}, nil)
+				summaries, err := Run(
+					t.Context(),
+					Config{
+						Public:     true,
+						Data:       []string{data},
+						Task:       "classification",
+						Target:     target,
+						Classes:    classes,
+						Categories: true,
+						Trials:     2,
+						Methods:    []string{"nonprivate-logistic"},
+					},
+					nil,
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -132,8 +141,14 @@ func TestPublicColumnsOfParquet(t *testing.T) {
 			want[j].Categories = []string{"false", "true"}
 		}
 		if c.Kind != want[j].Kind || !slices.Equal(c.Categories, want[j].Categories) {
-			t.Errorf("%s: %v %q, want %v %q", c.Name, c.Kind, c.Categories, want[j].Kind,
-				want[j].Categories)
+			t.Errorf(
+				"%s: %v %q, want %v %q",
+				c.Name,
+				c.Kind,
+				c.Categories,
+				want[j].Kind,
+				want[j].Categories,
+			)
 		}
 	}
 }
@@ -159,13 +174,15 @@ func TestPublicColumnsTarget(t *testing.T) {
 			t.Errorf("column %d is %q, want %q", j, c.Name, names[j])
 		}
 	}
-	if c := got[len(got)-1]; c.Name != "late" || c.Kind != dataset.Category ||
+	c := got[len(got)-1]
+	if c.Name != "late" ||
+		c.Kind != dataset.Category ||
 		len(c.Categories) < 2 {
 		t.Errorf("%+v", c)
 	}
 	for _, unknown := range [][]string{{"none"}, {"late", "none"}} {
-		if _, err := PublicColumns(t.Context(), loans, unknown[0], unknown[1:]); !errors.Is(err,
-			ErrColumn) {
+		_, err := PublicColumns(t.Context(), loans, unknown[0], unknown[1:])
+		if !errors.Is(err, ErrColumn) {
 			t.Errorf("%v: %v", unknown, err)
 		}
 	}
@@ -183,14 +200,17 @@ func TestDamagedParquet(t *testing.T) {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Run(t.Context(),
+	_, err = Run(
+		t.Context(),
 		Config{
 			Public:     true,
 			Data:       []string{path},
 			Task:       "classification",
 			Categories: true,
 			Methods:    []string{"nonprivate-svm"},
-		}, nil)
+		},
+		nil,
+	)
 	if !errors.Is(err, dataset.ErrCorrupt) || !strings.Contains(err.Error(), "t.parquet") {
 		t.Errorf("%v", err)
 	}

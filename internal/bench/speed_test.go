@@ -13,11 +13,17 @@ import (
 func BenchmarkRun(b *testing.B) {
 	path := testkit.PublicData(b, "regression", "361104_SGEMM.csv.gz")
 	for b.Loop() {
-		if _, err := bench.Run(context.Background(), bench.Config{
-			Public: true, Data: []string{path},
-			Methods: []string{"joint-gram", "nonprivate-ols", "nonprivate-ridge",
-				"nonprivate-lasso"},
-		}, nil); err != nil {
+		_, err := bench.Run(
+			context.Background(),
+			bench.Config{
+				Public: true,
+				Data:   []string{path},
+				Methods: []string{"joint-gram", "nonprivate-ols", "nonprivate-ridge",
+					"nonprivate-lasso"},
+			},
+			nil,
+		)
+		if err != nil {
 			b.Fatal(err)
 		}
 	}

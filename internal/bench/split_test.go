@@ -24,7 +24,8 @@ func TestSplitmix64(t *testing.T) {
 func TestSplitIsFrozen(t *testing.T) {
 	_, first := splitTrial(0, 0, 30, 0)
 	_, last := splitTrial(7, 19, 30, 0)
-	if !slices.Equal(first, []int32{19, 25, 27}) || !slices.Equal(last, []int32{4, 23, 27}) {
+	if !slices.Equal(first, []int32{19, 25, 27}) ||
+		!slices.Equal(last, []int32{4, 23, 27}) {
 		t.Errorf("splits changed: %v, %v", first, last)
 	}
 }
@@ -37,7 +38,9 @@ func TestTenTrialsTestEveryRowOnce(t *testing.T) {
 		count := make([]int, n)
 		for trial := round * folds; trial < (round+1)*folds; trial++ {
 			train, test := splitTrial(seed, trial, n, 0)
-			if len(train)+len(test) != n || len(test) < n/folds || len(test) > (n+folds-1)/folds {
+			if len(train)+len(test) != n ||
+				len(test) < n/folds ||
+				len(test) > (n+folds-1)/folds {
 				t.Fatalf("%d training and %d test rows of %d", len(train), len(test), n)
 			}
 			both := slices.Concat(train, test)
@@ -68,8 +71,10 @@ func TestSplitOfFewerRows(t *testing.T) {
 		trial := rapid.IntRange(0, 19).Draw(t, "trial")
 		all, test := splitTrial(5, trial, n, 0)
 		train, same := splitTrial(5, trial, n, limit)
-		if want := min(len(all), limit-limit/folds); len(train) != want ||
-			!slices.Equal(test, same) || !slices.IsSorted(train) {
+		want := min(len(all), limit-limit/folds)
+		if len(train) != want ||
+			!slices.Equal(test, same) ||
+			!slices.IsSorted(train) {
 			t.Fatalf("%d training rows of %d, want %d", len(train), n, want)
 		}
 		for _, row := range train {
@@ -112,16 +117,19 @@ func TestQuantile(t *testing.T) {
 
 func TestScore(t *testing.T) {
 	nan := math.NaN()
-	if got, err := exactR2([]float64{9, 1, 2}, []float64{nan, 1, 2}); err != nil || got != 1 {
+	got, err := exactR2([]float64{9, 1, 2}, []float64{nan, 1, 2})
+	if err != nil || got != 1 {
 		t.Errorf("a missing target counts: %v, %v", got, err)
 	}
-	if got, err := exactR2([]float64{-3, 3}, []float64{0, 1}); err != nil || got != 1-13/.5 {
+	got, err = exactR2([]float64{-3, 3}, []float64{0, 1})
+	if err != nil || got != 1-13/.5 {
 		t.Errorf("R² was clipped: %v, %v", got, err)
 	}
 	if _, err := exactR2([]float64{1}, []float64{nan}); !errors.Is(err, ErrNoTestRow) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := exactR2([]float64{1e200, 0}, []float64{0, 1}); !errors.Is(err, ErrNotFinite) {
+	_, err = exactR2([]float64{1e200, 0}, []float64{0, 1})
+	if !errors.Is(err, ErrNotFinite) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -132,7 +140,10 @@ func TestQueueKeepsOrder(t *testing.T) {
 		order := rapid.Permutation([]int{0, 1, 2, 3, 4, 5}).Draw(t, "order")
 		finished := rapid.IntRange(0, 6).Draw(t, "finished")
 		var got []int
-		q := &queue{waiting: map[int][]Row{}, emit: func(r Row) { got = append(got, r.Trial) }}
+		q := &queue{
+			waiting: map[int][]Row{},
+			emit:    func(r Row) { got = append(got, r.Trial) },
+		}
 		for _, trial := range order[:finished] {
 			q.putTrial(trial, []Row{{Trial: trial}})
 		}

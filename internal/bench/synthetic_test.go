@@ -12,9 +12,16 @@ import (
 // run.
 func TestSyntheticLaw(t *testing.T) {
 	schema := dataset.Schema{Columns: []dataset.Column{
-		{Name: "a"}, {Name: "idle"}, {Name: "y", Ranged: true, Lower: 100, Upper: 900},
+		{Name: "a"},
+		{Name: "idle"},
+		{Name: "y", Ranged: true, Lower: 100, Upper: 900},
 		{Name: "b", Ranged: true, Lower: -8, Upper: 8},
-		{Name: "c", Kind: dataset.Category, Categories: []string{"u", "v"}, Other: true},
+		{
+			Name:       "c",
+			Kind:       dataset.Category,
+			Categories: []string{"u", "v"},
+			Other:      true,
+		},
 	}}
 	const n = 40_000
 	draw := func(seed uint64) ([]dataset.ColumnData, *synthetic) {
@@ -35,8 +42,11 @@ func TestSyntheticLaw(t *testing.T) {
 	if mean, sd := meanAndDeviation(b); math.Abs(mean) > .06 || math.Abs(sd-2) > .05 {
 		t.Errorf("a range of -8 to 8 has mean %v, deviation %v", mean, sd)
 	}
-	if mean, sd := meanAndDeviation(y); math.Abs(mean-500) > 3 || math.Abs(sd-100) > 3 ||
-		slices.Min(y) < 100 || slices.Max(y) > 900 {
+	mean, sd := meanAndDeviation(y)
+	if math.Abs(mean-500) > 3 ||
+		math.Abs(sd-100) > 3 ||
+		slices.Min(y) < 100 ||
+		slices.Max(y) > 900 {
 		t.Errorf("target: mean %v, deviation %v", mean, sd)
 	}
 	counts := make([]int, 3)
@@ -77,9 +87,18 @@ func TestSyntheticClasses(t *testing.T) {
 		for k := range classes {
 			target.Categories = append(target.Categories, string(rune('a'+k)))
 		}
-		schema := dataset.Schema{Columns: []dataset.Column{target, {Name: "a"}, {Name: "idle"},
+		schema := dataset.Schema{Columns: []dataset.Column{
+			target,
+			{Name: "a"},
+			{Name: "idle"},
 			{Name: "b"},
-			{Name: "c", Kind: dataset.Category, Categories: []string{"u", "v"}, Other: true}}}
+			{
+				Name:       "c",
+				Kind:       dataset.Category,
+				Categories: []string{"u", "v"},
+				Other:      true,
+			},
+		}}
 		draw := func(seed uint64) ([]dataset.ColumnData, *synthetic) {
 			f := newFamily(schema, []int{1, 3, 4}, 0, newSynthetic(seed, 1))
 			cols, err := f.drawRows(t.Context(), n)
@@ -91,8 +110,12 @@ func TestSyntheticClasses(t *testing.T) {
 		cols, f := draw(7)
 		if len(f.scores) != scoreCount(target) ||
 			slices.Max(cols[2].Floats) != slices.Min(cols[2].Floats) {
-			t.Errorf("%d classes: %d scores, idle column %v", classes, len(f.scores),
-				cols[2].Floats[:5])
+			t.Errorf(
+				"%d classes: %d scores, idle column %v",
+				classes,
+				len(f.scores),
+				cols[2].Floats[:5],
+			)
 		}
 		count := make([]int, classes)
 		right := 0
@@ -102,16 +125,22 @@ func TestSyntheticClasses(t *testing.T) {
 			}
 		}
 		for _, c := range count {
-			if share := float64(c) / n * float64(classes); classes == 2 &&
+			share := float64(c) / n * float64(classes)
+			if classes == 2 &&
 				math.Abs(share-1) > .03 || share < .3 || share > 2 {
 				t.Errorf("%d classes: sizes %v", classes, count)
 			}
 		}
 		accuracy := float64(right) / n
-		if truth != 0 && math.Abs(accuracy-truth) > .01 || accuracy < 1.5/float64(classes) ||
+		if truth != 0 && math.Abs(accuracy-truth) > .01 ||
+			accuracy < 1.5/float64(classes) ||
 			accuracy > .9 {
-			t.Errorf("%d classes: the true function is right for %v, want %v", classes, accuracy,
-				truth)
+			t.Errorf(
+				"%d classes: the true function is right for %v, want %v",
+				classes,
+				accuracy,
+				truth,
+			)
 		}
 		again, _ := draw(7)
 		other, _ := draw(8)

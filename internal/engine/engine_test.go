@@ -25,7 +25,9 @@ func planOf(t *testing.T, m method.Trainer) (*pipeline.Pipeline, *pipeline.Plan)
 			{Name: "dose", Ranged: true, Upper: 10},
 			{Name: "ill", Kind: dataset.Category, Categories: []string{"no", "yes"}},
 		}},
-		Task: regression.TaskClassification, Target: "ill", Model: m,
+		Task:   regression.TaskClassification,
+		Target: "ill",
+		Model:  m,
 		Budget: budget.Target{Epsilon: 1, Delta: 1e-6},
 	}
 	plan, err := p.Plan()
@@ -73,8 +75,10 @@ func TestStoreOf(t *testing.T) {
 // TestTooLargeFileIsRejected checks that a table is rejected based on the size of its file, and that a table that may
 // fit is accepted.
 func TestTooLargeFileIsRejected(t *testing.T) {
-	schema := dataset.Schema{Columns: []dataset.Column{{Name: "a"},
-		{Name: "b", Kind: dataset.Category}}}
+	schema := dataset.Schema{Columns: []dataset.Column{
+		{Name: "a"},
+		{Name: "b", Kind: dataset.Category},
+	}}
 	if got := atLeast(1000*3*longCell, 3, schema); got != 1000*(8+4) {
 		t.Errorf("1000 records of a number and a category: %d bytes", got)
 	}
@@ -88,7 +92,8 @@ func TestTooLargeFileIsRejected(t *testing.T) {
 		!strings.Contains(err.Error(), "exclude columns") {
 		t.Errorf("more than there is: %v", err)
 	}
-	if err := Holdable(filepath.Join(t.TempDir(), "absent.csv"), 3, schema, 1); err != nil {
+	err = Holdable(filepath.Join(t.TempDir(), "absent.csv"), 3, schema, 1)
+	if err != nil {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }

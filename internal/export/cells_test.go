@@ -67,8 +67,17 @@ func (k *columnKind) isText() bool {
 
 // newModel returns the model: it predicts the value of a number or a date, and the position from 1 of a category.
 func (k *columnKind) newModel() regression.Model {
-	m := &regression.Linear{Target: "y", Lower: -1e300, Upper: 1e300}
-	c := regression.Column{Name: "cell", Lower: -1e300, Upper: 1e300, Missing: noNumber}
+	m := &regression.Linear{
+		Target: "y",
+		Lower:  -1e300,
+		Upper:  1e300,
+	}
+	c := regression.Column{
+		Name:    "cell",
+		Lower:   -1e300,
+		Upper:   1e300,
+		Missing: noNumber,
+	}
 	if k.date {
 		c.Name = "cell.days"
 	}
@@ -80,7 +89,10 @@ func (k *columnKind) newModel() regression.Model {
 			Other:      true,
 		}
 		for i, name := range k.categories {
-			m.Terms = append(m.Terms, regression.Term{Category: name, Coefficient: float64(i + 1)})
+			m.Terms = append(
+				m.Terms,
+				regression.Term{Category: name, Coefficient: float64(i + 1)},
+			)
 		}
 		m.Terms = append(m.Terms, regression.Term{Other: true, Coefficient: noCategory})
 	} else {
@@ -112,7 +124,10 @@ func (k *columnKind) fitSchema() (dataset.Schema, dataset.ReadOptions) {
 		c.Categories = k.categories
 		c.Other = true
 	}
-	return dataset.Schema{Columns: []dataset.Column{c}, Numbers: dataset.Numbers{Strict: k.strict}},
+	return dataset.Schema{
+			Columns: []dataset.Column{c},
+			Numbers: dataset.Numbers{Strict: k.strict},
+		},
 		dataset.ReadOptions{}
 }
 
@@ -128,8 +143,7 @@ func (k *columnKind) formatPrediction(prediction float64) string {
 	case prediction == noNumber:
 		return "missing"
 	case k.date:
-		day := time.Unix(0,
-			0).UTC().Add(time.Duration(math.Round(prediction*cell.DaySeconds)) * time.Second)
+		day := time.Unix(0, 0).UTC().Add(time.Duration(math.Round(prediction*cell.DaySeconds)) * time.Second)
 		return strings.TrimSuffix(day.Format("2006-01-02 15:04"), " 00:00")
 	}
 	return strconv.FormatFloat(prediction+0, 'f', -1, 64) // + 0: without the sign of a zero
@@ -145,14 +159,19 @@ type form struct {
 var valueForms = []form{
 	{literal: "1", sql: [2]string{"BIGINT", "1"}},
 	{literal: "1.0", sql: [2]string{"DOUBLE PRECISION", "1.0"}},
-	{literal: "0", sql: [2]string{"INTEGER", "0"}}, {literal: "-0.0"},
-	{literal: "0.5", sql: [2]string{"DOUBLE PRECISION", "0.5"}}, {literal: "1e3"},
-	{literal: "1e17"}, {literal: longNumber},
+	{literal: "0", sql: [2]string{"INTEGER", "0"}},
+	{literal: "-0.0"},
+	{literal: "0.5", sql: [2]string{"DOUBLE PRECISION", "0.5"}},
+	{literal: "1e3"},
+	{literal: "1e17"},
+	{literal: longNumber},
 	{literal: "20240115", sql: [2]string{"INTEGER", "20240115"}},
 	{literal: "20240115.0", sql: [2]string{"DOUBLE PRECISION", "20240115"}},
 	{literal: "true", sql: [2]string{"BOOLEAN", "true"}},
 	{literal: "false", sql: [2]string{"BOOLEAN", "false"}},
-	{literal: "null", sql: [2]string{"TEXT", "NULL"}}, {literal: "[1]"}, {literal: "[]"},
+	{literal: "null", sql: [2]string{"TEXT", "NULL"}},
+	{literal: "[1]"},
+	{literal: "[]"},
 	{literal: `{"a": 1}`},
 }
 
@@ -183,9 +202,20 @@ var textForms = func() []form {
 }()
 
 // brokenForms are texts with line breaks, which CSV allows in quotes only if this is declared.
-var brokenForms = []form{{text: "1\n"}, {text: "\r\n1"}, {text: "1\n2"}, {text: "\n"},
-	{text: "true\r"}, {text: "true\n\r"}, {text: "New\rYork"}, {text: "45\nyrs"},
-	{text: "2024-01-15\n10:00"}, {text: "New\nYork"}, {text: "New\r\nYork"}, {text: "New\n\nYork"}}
+var brokenForms = []form{
+	{text: "1\n"},
+	{text: "\r\n1"},
+	{text: "1\n2"},
+	{text: "\n"},
+	{text: "true\r"},
+	{text: "true\n\r"},
+	{text: "New\rYork"},
+	{text: "45\nyrs"},
+	{text: "2024-01-15\n10:00"},
+	{text: "New\nYork"},
+	{text: "New\r\nYork"},
+	{text: "New\n\nYork"},
+}
 
 // displayText returns the form as in the table: invisible characters are written as escapes.
 func (f *form) displayText() string {
@@ -206,13 +236,15 @@ func (f *form) displayText() string {
 			continue
 		}
 		if r < ' ' ||
-			r > 0x7e && strings.ContainsRune(cell.Blanks+cell.Invisible+"\u0301\u2212\u0661", r) {
+			r > 0x7e &&
+				strings.ContainsRune(cell.Blanks+cell.Invisible+"\u0301\u2212\u0661", r) {
 			fmt.Fprintf(&out, `\u%04x`, r)
 			continue
 		}
 		out.WriteRune(r)
 	}
-	if strings.TrimSpace(f.text) != f.text || out.String() != f.text ||
+	if strings.TrimSpace(f.text) != f.text ||
+		out.String() != f.text ||
 		strings.Trim(f.text, `"'`) != f.text {
 		return inlineCode(`"` + strings.ReplaceAll(out.String(), `"`, `\"`) + `"`)
 	}
@@ -344,19 +376,29 @@ const longNumber = "100000000000000000"
 
 func allWays() []way {
 	out := []way{
-		{name: "`fit`: CSV", takes: "text without line breaks", accepts: isLine,
+		{
+			name:    "`fit`: CSV",
+			takes:   "text without line breaks",
+			accepts: isLine,
 			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
 				return k.fitPredictions(t, "x.csv", csvOf(t, forms))
-			}},
-		{name: "`fit`: JSON Lines", takes: "everything",
+			},
+		},
+		{
+			name:  "`fit`: JSON Lines",
+			takes: "everything",
 			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
 				return k.fitPredictions(t, "x.jsonl", jsonLinesOf(t, forms))
-			}},
-		{name: "`fit`: Parquet",
+			},
+		},
+		{
+			name:    "`fit`: Parquet",
 			takes:   "text here; columns of numbers, booleans and dates keep their types",
-			accepts: isText, predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
+			accepts: isText,
+			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
 				return k.fitPredictions(t, "x.parquet", parquetOf(t, forms))
-			}},
+			},
+		},
 		{
 			name:    "`predict`: CSV",
 			takes:   "text without line breaks",
@@ -374,20 +416,42 @@ func allWays() []way {
 			accepts: isText,
 			predict: predictFile("x.parquet", parquetOf),
 		},
-		{name: "`serve`: JSON", takes: "everything",
+		{
+			name:  "`serve`: JSON",
+			takes: "everything",
 			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
-				lines := strings.Split(strings.TrimSpace(string(jsonLinesOf(t, forms))), "\n")
-				return serverPredictions(t, k, "application/json",
-					`{"records": [`+strings.Join(lines, ",")+`]}`)
-			}},
-		{name: "`serve`: JSON Lines", takes: "everything",
+				lines := strings.Split(
+					strings.TrimSpace(string(jsonLinesOf(t, forms))),
+					"\n",
+				)
+				return serverPredictions(
+					t,
+					k,
+					"application/json",
+					`{"records": [`+strings.Join(lines, ",")+`]}`,
+				)
+			},
+		},
+		{
+			name:  "`serve`: JSON Lines",
+			takes: "everything",
 			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
-				return serverPredictions(t, k, "application/x-ndjson", string(jsonLinesOf(t, forms)))
-			}},
-		{name: "`serve`: CSV", takes: "text without line breaks", accepts: isLine,
+				return serverPredictions(
+					t,
+					k,
+					"application/x-ndjson",
+					string(jsonLinesOf(t, forms)),
+				)
+			},
+		},
+		{
+			name:    "`serve`: CSV",
+			takes:   "text without line breaks",
+			accepts: isLine,
 			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
 				return serverPredictions(t, k, "text/csv", string(csvOf(t, forms)))
-			}},
+			},
+		},
 		{name: "Go: `PredictRecord`", takes: "everything", predict: predictRecords},
 		{name: "Python: `predict`", takes: "everything", predict: predictFrame},
 	}
@@ -399,26 +463,36 @@ func allWays() []way {
 		} else {
 			takes += "; JSON decoders round whole numbers above 2^53"
 		}
-		out = append(out,
-			way{name: "`export`: " + title, takes: takes, accepts: accepts,
+		out = append(
+			out,
+			way{
+				name:    "`export`: " + title,
+				takes:   takes,
+				accepts: accepts,
 				predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
 					records := make([]map[string]any, len(forms))
 					for j, f := range forms {
 						records[j] = map[string]any{"cell": json.RawMessage(f.jsonValue(t))}
 					}
-					answers := runtimes[i].runModels(t, []regression.Model{k.newModel()},
-						[][]map[string]any{records})[0]
+					answers := runtimes[i].runModels(
+						t,
+						[]regression.Model{k.newModel()},
+						[][]map[string]any{records},
+					)[0]
 					list := make([]float64, len(answers))
 					for j, a := range answers {
 						list[j] = a.Prediction.(float64)
 					}
 					return list
-				}})
+				},
+			},
+		)
 	}
 	out = append(out, way{
 		name:    "`export`: ONNX",
 		takes:   "trimmed NFC text, numbers as doubles, and the parts of dates",
-		accepts: inGraph, predict: predictGraph,
+		accepts: inGraph,
+		predict: predictGraph,
 	})
 	for i := range databases {
 		db := &databases[i]
@@ -436,9 +510,11 @@ func allWays() []way {
 				}
 				return !k.date &&
 					(f.literal == "" ||
-						f.sql[0] != "" && (f.sql[0] != "BOOLEAN" || db.dialect != "sqlite"))
+						f.sql[0] != "" &&
+							(f.sql[0] != "BOOLEAN" || db.dialect != "sqlite"))
 			},
-			expects: plainOnly, predict: db.predictCells,
+			expects: plainOnly,
+			predict: db.predictCells,
 		})
 	}
 	return out
@@ -473,8 +549,14 @@ var buildProgram func() (string, error)
 func programIn(dir string) func() (string, error) {
 	return sync.OnceValues(func() (string, error) {
 		path := filepath.Join(dir, "dptrain")
-		out, err := exec.CommandContext(context.Background(), "go", "build", "-o", path,
-			"../../cmd/dptrain").CombinedOutput() //nolint:gosec // ours
+		out, err := exec.CommandContext(
+			context.Background(),
+			"go",
+			"build",
+			"-o",
+			path,
+			"../../cmd/dptrain",
+		).CombinedOutput() //nolint:gosec // ours
 		if err != nil {
 			return "", fmt.Errorf("%w: %s", err, out)
 		}
@@ -546,13 +628,20 @@ func parseLines(t *testing.T, lines []string) []float64 {
 func serverPredictions(t *testing.T, k *columnKind, contentType, body string) []float64 {
 	t.Helper()
 	m := k.newModel()
-	s, err := serve.New(serve.Release{Model: m, Schema: pipeline.SchemaOf(m)}, serve.Limits{},
-		serve.Options{})
+	s, err := serve.New(
+		serve.Release{Model: m, Schema: pipeline.SchemaOf(m)},
+		serve.Limits{},
+		serve.Options{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/predict",
-		strings.NewReader(body))
+	request := httptest.NewRequestWithContext(
+		t.Context(),
+		http.MethodPost,
+		"/predict",
+		strings.NewReader(body),
+	)
 	request.Header.Set("Content-Type", contentType)
 	answer := httptest.NewRecorder()
 	s.Handler().ServeHTTP(answer, request)
@@ -658,7 +747,13 @@ func predictGraph(t *testing.T, k *columnKind, forms []form) []float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(context.Background(), pythonInterpreter(t), "-c", onnxHarness, dir) //nolint:gosec // ours
+	cmd := exec.CommandContext(
+		context.Background(),
+		pythonInterpreter(t),
+		"-c",
+		onnxHarness,
+		dir,
+	) //nolint:gosec // ours
 	cmd.Stdin = bytes.NewReader(input)
 	var answers map[string][]answer
 	if err := json.Unmarshal(harnessOutput(t, cmd), &answers); err != nil {
@@ -679,9 +774,14 @@ func (db *database) predictCells(t *testing.T, k *columnKind, forms []form) []fl
 	ask := func(kind string, cells []string) {
 		table := fmt.Sprintf("dp_cells_%d", tables)
 		tables++
-		fmt.Fprintf(&sql,
+		fmt.Fprintf(
+			&sql,
 			"DROP TABLE IF EXISTS %s;\nCREATE TABLE %s (i INTEGER, cell %s);\nINSERT INTO %s VALUES ",
-			table, table, kind, table)
+			table,
+			table,
+			kind,
+			table,
+		)
 		for i, x := range cells {
 			if i > 0 {
 				sql.WriteString(", ")
@@ -738,19 +838,27 @@ func TestCells(t *testing.T) {
 	forms := slices.Concat(textForms, brokenForms, valueForms)
 	fits := make([][]float64, len(columnKinds))
 	for i := range columnKinds {
-		fits[i] = slices.Concat(columnKinds[i].fitPredictions(t, "x.csv", csvOf(t, textForms)),
-			columnKinds[i].fitPredictions(t, "x.jsonl", jsonLinesOf(t, forms[len(textForms):])))
+		fits[i] = slices.Concat(
+			columnKinds[i].fitPredictions(t, "x.csv", csvOf(t, textForms)),
+			columnKinds[i].fitPredictions(
+				t,
+				"x.jsonl",
+				jsonLinesOf(t, forms[len(textForms):]),
+			),
+		)
 		if len(fits[i]) != len(forms) {
 			t.Fatalf("%d records of %d", len(fits[i]), len(forms))
 		}
 	}
 	for _, w := range allWays() {
-		t.Run(strings.NewReplacer("`", "", ": ", "-", ", ", "-", " ", "-").Replace(w.name),
+		t.Run(
+			strings.NewReplacer("`", "", ": ", "-", ", ", "-", " ", "-").Replace(w.name),
 			func(t *testing.T) {
 				for i := range columnKinds {
 					w.checkForms(t, &columnKinds[i], forms, fits[i])
 				}
-			})
+			},
+		)
 	}
 	checkPage(t, forms, fits)
 }
@@ -769,7 +877,8 @@ func (w *way) checkForms(t *testing.T, k *columnKind, forms []form, fit []float6
 		if w.expects != nil {
 			y = w.expects(k, f, y)
 		}
-		given, want = append(given, *f), append(want, y)
+		given = append(given, *f)
+		want = append(want, y)
 	}
 	if len(given) == 0 {
 		return
@@ -780,7 +889,13 @@ func (w *way) checkForms(t *testing.T, k *columnKind, forms []form, fit []float6
 	}
 	for i := range got {
 		if !almostEqual(got[i], want[i]) {
-			t.Errorf("%s: %s is %v, and %v in a fit", k.name, given[i].displayText(), got[i], want[i])
+			t.Errorf(
+				"%s: %s is %v, and %v in a fit",
+				k.name,
+				given[i].displayText(),
+				got[i],
+				want[i],
+			)
 		}
 	}
 }
@@ -835,7 +950,10 @@ func checkPage(t *testing.T, forms []form, fits [][]float64) {
 		return
 	}
 	if diff := cmp.Diff(want, string(page)); diff != "" {
-		t.Errorf("%s differs from what a fit reads (-want +got; -update writes it):\n%s", cellsPage,
-			diff)
+		t.Errorf(
+			"%s differs from what a fit reads (-want +got; -update writes it):\n%s",
+			cellsPage,
+			diff,
+		)
 	}
 }

@@ -57,7 +57,9 @@ func modelKinds(t *testing.T) map[string]regression.Model {
 	out["probability-curve"] = &curve
 	for name, m := range maps.Clone(out) {
 		if len(m.Output().Classes) == 0 {
-			out[name+"-log"] = withTransform(t, m,
+			out[name+"-log"] = withTransform(
+				t,
+				m,
 				regression.BackTransform{
 					Transform: "log",
 					Intercept: .1,
@@ -65,15 +67,23 @@ func modelKinds(t *testing.T) map[string]regression.Model {
 					Variance:  .3,
 					Lower:     .2,
 					Upper:     300,
-				}, -2, 6)
-			out[name+"-sqrt"] = withTransform(t, m,
+				},
+				-2,
+				6,
+			)
+			out[name+"-sqrt"] = withTransform(
+				t,
+				m,
 				regression.BackTransform{
 					Transform: "sqrt",
 					Intercept: -1,
 					Slope:     1.1,
 					Variance:  2.5,
 					Upper:     1500,
-				}, -1, 40)
+				},
+				-1,
+				40,
+			)
 		}
 	}
 	return out
@@ -89,44 +99,87 @@ func readingModels() map[string]regression.Model {
 			Thousands: '.',
 			Missing:   []float64{-999, 7},
 			Date:      "02.01.2006 15:04",
-		}, "strict": {Strict: true, Thousands: ' ', Date: "Jan _2, 06"},
+		},
+		"strict":  {Strict: true, Thousands: ' ', Date: "Jan _2, 06"},
 		"compact": {Thousands: ',', Date: "20060102"},
 	} {
-		m := &regression.Linear{Target: "y", Lower: -1e9, Upper: 1e9, Intercept: 1}
+		m := &regression.Linear{
+			Target:    "y",
+			Lower:     -1e9,
+			Upper:     1e9,
+			Intercept: 1,
+		}
 		add := func(c regression.Column, coefficient float64) {
 			at := len(m.Columns)
 			m.Columns = append(m.Columns, c)
 			if !c.Text() {
-				m.Terms = append(m.Terms, regression.Term{Column: at, Coefficient: coefficient},
-					regression.Term{Column: at, Missing: true, Coefficient: coefficient / 3})
+				m.Terms = append(
+					m.Terms,
+					regression.Term{Column: at, Coefficient: coefficient},
+					regression.Term{
+						Column:      at,
+						Missing:     true,
+						Coefficient: coefficient / 3,
+					},
+				)
 				return
 			}
 			for k, category := range c.Categories {
-				m.Terms = append(m.Terms,
+				m.Terms = append(
+					m.Terms,
 					regression.Term{
 						Column:      at,
 						Category:    category,
 						Coefficient: coefficient * float64(k+1),
-					})
+					},
+				)
 			}
-			m.Terms = append(m.Terms,
-				regression.Term{Column: at, Other: true, Coefficient: -coefficient})
+			m.Terms = append(
+				m.Terms,
+				regression.Term{
+					Column:      at,
+					Other:       true,
+					Coefficient: -coefficient,
+				},
+			)
 		}
-		add(regression.Column{Name: "x", Lower: -100, Upper: 2000, Missing: 3}, 1)
+		add(
+			regression.Column{
+				Name:    "x",
+				Lower:   -100,
+				Upper:   2000,
+				Missing: 3,
+			},
+			1,
+		)
 		for _, part := range []string{"days", "month", "weekday", "hour"} {
-			add(regression.Column{Name: "seen." + part, Lower: -1e6, Upper: 1e6, Missing: 2}, .001)
+			add(
+				regression.Column{
+					Name:    "seen." + part,
+					Lower:   -1e6,
+					Upper:   1e6,
+					Missing: 2,
+				},
+				.001,
+			)
 		}
 		for name, list := range map[string][]string{
-			"code": {"0", "1"}, "word": {"true", "False", "unknown"}, "letter": {"f", "t"},
-			"three": {"1", "1.0", "1.10"}, "name": {"Zoë", "A\u030ank A", "e\u0323\u0302", "가"},
-			"empty": {"", "red", "1.0", "NA"},
+			"code":   {"0", "1"},
+			"word":   {"true", "False", "unknown"},
+			"letter": {"f", "t"},
+			"three":  {"1", "1.0", "1.10"},
+			"name":   {"Zoë", "A\u030ank A", "e\u0323\u0302", "가"},
+			"empty":  {"", "red", "1.0", "NA"},
 		} {
-			add(regression.Column{
-				Name:       name,
-				Type:       regression.Category,
-				Categories: list,
-				Other:      true,
-			}, 10)
+			add(
+				regression.Column{
+					Name:       name,
+					Type:       regression.Category,
+					Categories: list,
+					Other:      true,
+				},
+				10,
+			)
 		}
 		regression.SetReading(m, func(column string, r *regression.Reading) {
 			layout := reading.Date
@@ -165,7 +218,10 @@ func TestReadingModels(t *testing.T) {
 
 // withTransform returns a copy of a model whose predictions are clamped to a range and transformed back.
 func withTransform(
-	t *testing.T, m regression.Model, b regression.BackTransform, lower, upper float64,
+	t *testing.T,
+	m regression.Model,
+	b regression.BackTransform,
+	lower, upper float64,
 ) regression.Model {
 	t.Helper()
 	var file bytes.Buffer
@@ -224,7 +280,8 @@ func ruleOf(c regression.Column) bool {
 func randomRecord(r *rand.Rand, columns []regression.Column) map[string]any {
 	out := map[string]any{}
 	for _, c := range columns {
-		if source := c.Reading.Source; source != "" && out[source] == nil && r.IntN(2) == 0 {
+		source := c.Reading.Source
+		if source != "" && out[source] == nil && r.IntN(2) == 0 {
 			out[source] = dated[r.IntN(len(dated))]
 		}
 		switch {
@@ -291,7 +348,12 @@ func almostEqual(a, b float64) bool {
 }
 
 // compareAnswers reports the differences above 1e-9 between two lists of answers.
-func compareAnswers(t *testing.T, name string, records []map[string]any, want, got []answer) {
+func compareAnswers(
+	t *testing.T,
+	name string,
+	records []map[string]any,
+	want, got []answer,
+) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Fatalf("%s: %d answers to %d records", name, len(got), len(want))
@@ -304,12 +366,18 @@ func compareAnswers(t *testing.T, name string, records []map[string]any, want, g
 			same = number && almostEqual(x, y)
 		}
 		if want[i].Probabilities != nil {
-			same = same && slices.EqualFunc(want[i].Probabilities, got[i].Probabilities, almostEqual)
+			same = same &&
+				slices.EqualFunc(want[i].Probabilities, got[i].Probabilities, almostEqual)
 		}
 		if !same {
 			if bad++; bad < 4 {
-				t.Errorf("%s: record %v: %+v, the model says %+v", name, records[i], got[i],
-					want[i])
+				t.Errorf(
+					"%s: record %v: %+v, the model says %+v",
+					name,
+					records[i],
+					got[i],
+					want[i],
+				)
 			}
 		}
 	}
@@ -331,7 +399,9 @@ type runtime struct {
 
 var runtimes = []runtime{
 	{
-		"python3", func(k int) string { return fmt.Sprintf("model%d.py", k) }, Python,
+		"python3",
+		func(k int) string { return fmt.Sprintf("model%d.py", k) },
+		Python,
 		func(programs int) map[string]string {
 			return map[string]string{"run.py": fmt.Sprintf(`
 import importlib, json
@@ -346,7 +416,9 @@ for k in range(%d):
 		[]string{"python3", "run.py"},
 	},
 	{
-		"node", func(k int) string { return fmt.Sprintf("model%d.mjs", k) }, JavaScript,
+		"node",
+		func(k int) string { return fmt.Sprintf("model%d.mjs", k) },
+		JavaScript,
 		func(programs int) map[string]string {
 			return map[string]string{"run.mjs": fmt.Sprintf(`
 import { readFileSync } from "node:fs";
@@ -362,18 +434,29 @@ for (let k = 0; k < %d; k++) {
 		},
 		[]string{"node", "run.mjs"},
 	},
-	{"go", func(k int) string {
-		return fmt.Sprintf("model%d/model.go", k)
-	}, Go, goHarness, []string{"go", "run", "."}},
+	{
+		"go",
+		func(k int) string {
+			return fmt.Sprintf("model%d/model.go", k)
+		},
+		Go,
+		goHarness,
+		[]string{"go", "run", "."},
+	},
 }
 
 func goHarness(programs int) map[string]string {
 	var imports, calls strings.Builder
 	for k := range programs {
 		fmt.Fprintf(&imports, "\tmodel%d \"example.org/m/model%d\"\n", k, k)
-		fmt.Fprintf(&calls,
-			"\trun(\"records%d\", model%d.Predict, model%d.Probabilities, model%d.Classes)\n", k, k,
-			k, k)
+		fmt.Fprintf(
+			&calls,
+			"\trun(\"records%d\", model%d.Predict, model%d.Probabilities, model%d.Classes)\n",
+			k,
+			k,
+			k,
+			k,
+		)
 	}
 	return map[string]string{"go.mod": "module example.org/m\n\ngo 1.21\n", "main.go": `package main
 
@@ -434,8 +517,13 @@ func TestExportedProgramsAgreeWithModel(t *testing.T) {
 				records = append(records, list)
 			}
 			for k, got := range rt.runModels(t, models, records) {
-				compareAnswers(t, rt.name+" "+names[k], records[k], expectedAnswers(t, models[k], records[k]),
-					got)
+				compareAnswers(
+					t,
+					rt.name+" "+names[k],
+					records[k],
+					expectedAnswers(t, models[k], records[k]),
+					got,
+				)
 			}
 		})
 	}
@@ -443,7 +531,9 @@ func TestExportedProgramsAgreeWithModel(t *testing.T) {
 
 // runModels returns the answers of models for their records.
 func (rt *runtime) runModels(
-	t *testing.T, models []regression.Model, records [][]map[string]any,
+	t *testing.T,
+	models []regression.Model,
+	records [][]map[string]any,
 ) [][]answer {
 	t.Helper()
 	if _, err := exec.LookPath(rt.command[0]); err != nil {
@@ -515,14 +605,16 @@ func runFiles(t *testing.T, form string, write func(io.Writer, regression.Model)
 	all := map[string][]map[string]any{}
 	for name, m := range models {
 		var file bytes.Buffer
-		if err := write(&file, m); errors.Is(err, ErrKind) &&
+		err := write(&file, m)
+		if errors.Is(err, ErrKind) &&
 			(m.Kind() == "kernel" || slices.ContainsFunc(m.Inputs(), ruleOf)) {
 			delete(models, name)
 			continue
 		} else if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name+"."+form), file.Bytes(), 0o600); err != nil {
+		err = os.WriteFile(filepath.Join(dir, name+"."+form), file.Bytes(), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 		r := rand.New(rand.NewPCG(3, uint64(len(name))))
@@ -542,7 +634,13 @@ func runFiles(t *testing.T, form string, write func(io.Writer, regression.Model)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(context.Background(), pythonInterpreter(t), "-c", harness, dir) //nolint:gosec // ours
+	cmd := exec.CommandContext(
+		context.Background(),
+		pythonInterpreter(t),
+		"-c",
+		harness,
+		dir,
+	) //nolint:gosec // ours
 	cmd.Stdin = bytes.NewReader(text)
 	out := harnessOutput(t, cmd)
 	var got map[string][]answer
@@ -550,7 +648,13 @@ func runFiles(t *testing.T, form string, write func(io.Writer, regression.Model)
 		t.Fatal(err)
 	}
 	for name, m := range models {
-		compareAnswers(t, form+" "+name, all[name], expectedAnswers(t, m, all[name]), got[name])
+		compareAnswers(
+			t,
+			form+" "+name,
+			all[name],
+			expectedAnswers(t, m, all[name]),
+			got[name],
+		)
 	}
 }
 
@@ -616,7 +720,8 @@ func harnessOutput(t *testing.T, cmd *exec.Cmd) []byte {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
-	if strings.Contains(stderr.String(), "No module named") && os.Getenv("DPTRAIN_PYTHON") == "" {
+	if strings.Contains(stderr.String(), "No module named") &&
+		os.Getenv("DPTRAIN_PYTHON") == "" {
 		t.Skip(strings.TrimSpace(stderr.String()))
 	}
 	if err != nil {
@@ -656,11 +761,19 @@ func sqlCommand(name string, args ...string) func(t *testing.T, sql string) [][]
 }
 
 var databases = []database{
-	{"sqlite", map[string]string{"inf": "9e999", "-inf": "-9e999"}, false,
-		sqlCommand("sqlite3", "-csv", "-batch", ":memory:")},
+	{
+		"sqlite",
+		map[string]string{"inf": "9e999", "-inf": "-9e999"},
+		false,
+		sqlCommand("sqlite3", "-csv", "-batch", ":memory:"),
+	},
 	{
 		"duckdb",
-		map[string]string{"inf": "'inf'::DOUBLE", "-inf": "'-inf'::DOUBLE", "nan": "'nan'::DOUBLE"},
+		map[string]string{
+			"inf":  "'inf'::DOUBLE",
+			"-inf": "'-inf'::DOUBLE",
+			"nan":  "'nan'::DOUBLE",
+		},
 		true,
 		sqlCommand("python3", "-c", `
 import csv, sys
@@ -679,7 +792,8 @@ for s in sys.stdin.read().split(";\n"):
 `),
 	},
 	{
-		"postgres", map[string]string{"inf": "'Infinity'", "-inf": "'-Infinity'", "nan": "'NaN'"},
+		"postgres",
+		map[string]string{"inf": "'Infinity'", "-inf": "'-Infinity'", "nan": "'NaN'"},
 		false,
 		func(t *testing.T, sql string) [][]string {
 			t.Helper()
@@ -687,8 +801,10 @@ for s in sys.stdin.read().split(";\n"):
 			if dsn == "" {
 				t.Skip("DPTRAIN_POSTGRES does not say where a server is")
 			}
-			return sqlCommand("psql", "-q", "-X", "-v", "ON_ERROR_STOP=1", "--csv", "-t", dsn)(t,
-				"SET client_min_messages = error;\nSET extra_float_digits = 3;\n"+sql)
+			return sqlCommand("psql", "-q", "-X", "-v", "ON_ERROR_STOP=1", "--csv", "-t", dsn)(
+				t,
+				"SET client_min_messages = error;\nSET extra_float_digits = 3;\n"+sql,
+			)
 		},
 	},
 }
@@ -713,20 +829,29 @@ func TestSQL(t *testing.T) {
 }
 
 // checkModels compares the answers of queries for models with the same inputs.
-func (db *database) checkModels(t *testing.T, models map[string]regression.Model, names []string) {
+func (db *database) checkModels(
+	t *testing.T,
+	models map[string]regression.Model,
+	names []string,
+) {
 	t.Helper()
 	inputs := models[names[0]].Inputs()
 	records, sql := db.randomTable(t, inputs)
 	var asked []string
 	for _, name := range names {
 		var query bytes.Buffer
-		if err := SQL(&query, models[name], db.dialect, `the "rows"`); errors.Is(err, ErrKind) &&
-			(strings.HasPrefix(name, "model-2-kernel") || strings.HasPrefix(name, "hashed")) {
+		err := SQL(&query, models[name], db.dialect, `the "rows"`)
+		if errors.Is(err, ErrKind) &&
+			(strings.HasPrefix(name, "model-2-kernel") ||
+				strings.HasPrefix(name, "hashed")) {
 			continue
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		sql += strings.TrimSuffix(strings.TrimSpace(query.String()), ";") + ` ORDER BY "dp row"` +
+		sql += strings.TrimSuffix(
+			strings.TrimSpace(query.String()),
+			";",
+		) + ` ORDER BY "dp row"` +
 			";\n"
 		asked = append(asked, name)
 	}
@@ -788,8 +913,12 @@ func (db *database) randomTable(
 		}
 		columns = append(columns, quoteIdentifier(c.Name)+" "+kind)
 	}
-	sql = fmt.Sprintf("DROP TABLE IF EXISTS %s;\nCREATE TABLE %s (%s);\n", table, table,
-		strings.Join(columns, ", "))
+	sql = fmt.Sprintf(
+		"DROP TABLE IF EXISTS %s;\nCREATE TABLE %s (%s);\n",
+		table,
+		table,
+		strings.Join(columns, ", "),
+	)
 	r := rand.New(rand.NewPCG(7, uint64(len(inputs))))
 	var lists, lines []string
 	for i := range 10000 {
@@ -808,16 +937,24 @@ func (db *database) randomTable(
 	}
 	if !db.copies {
 		return records,
-			sql + fmt.Sprintf("INSERT INTO %s VALUES\n%s;\n", table, strings.Join(lists, ",\n"))
+			sql + fmt.Sprintf(
+				"INSERT INTO %s VALUES\n%s;\n",
+				table,
+				strings.Join(lists, ",\n"),
+			)
 	}
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+	err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return records,
 		sql + fmt.Sprintf(
 			"COPY %s FROM %s (FORMAT csv, HEADER false, DELIMITER ',', QUOTE '\"', ESCAPE '\"', NULLSTR '%s', AUTO_DETECT false);\n",
-			table, quoteLiteral(path), nullMark)
+			table,
+			quoteLiteral(path),
+			nullMark,
+		)
 }
 
 // nullMark is NULL in a CSV file.
@@ -844,7 +981,10 @@ func (db *database) sqlLiteral(c regression.Column, text string, null bool) stri
 }
 
 // randomCell returns a cell, and its text or NULL.
-func (db *database) randomCell(r *rand.Rand, c regression.Column) (cell any, text string, null bool) {
+func (db *database) randomCell(
+	r *rand.Rand,
+	c regression.Column,
+) (cell any, text string, null bool) {
 	if r.IntN(6) == 0 {
 		return nil, "", true
 	}
@@ -875,15 +1015,22 @@ func TestExportRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, write := range map[string]func(io.Writer, regression.Model) error{
-		"python": Python, "js": JavaScript, "go": Go, "onnx": ONNX, "pmml": PMML,
-		"sql": func(w io.Writer, m regression.Model) error { return SQL(w, m, "duckdb", "x") },
+		"python": Python,
+		"js":     JavaScript,
+		"go":     Go,
+		"onnx":   ONNX,
+		"pmml":   PMML,
+		"sql": func(w io.Writer, m regression.Model) error {
+			return SQL(w, m, "duckdb", "x")
+		},
 	} {
 		var out bytes.Buffer
 		if err := write(&out, neighbours); !errors.Is(err, ErrKind) || out.Len() > 0 {
 			t.Errorf("%s: %v, and %d bytes", name, err, out.Len())
 		}
 	}
-	if err := PMML(io.Discard, modelKinds(t)["model-2-kernel"]); !errors.Is(err, ErrKind) ||
+	err = PMML(io.Discard, modelKinds(t)["model-2-kernel"])
+	if !errors.Is(err, ErrKind) ||
 		!strings.Contains(err.Error(), "too large") {
 		t.Errorf("kernels in PMML: %v", err)
 	}
@@ -892,7 +1039,8 @@ func TestExportRefuses(t *testing.T) {
 	if err := PMML(io.Discard, &control); !errors.Is(err, ErrKind) {
 		t.Errorf("a character that XML has not: %v", err)
 	}
-	if err := SQL(io.Discard, modelKinds(t)["model-2"], "oracle", "x"); err == nil ||
+	err = SQL(io.Discard, modelKinds(t)["model-2"], "oracle", "x")
+	if err == nil ||
 		!strings.Contains(err.Error(), "duckdb, postgres, sqlite") {
 		t.Errorf("an unknown dialect: %v", err)
 	}

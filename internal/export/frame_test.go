@@ -72,20 +72,30 @@ func TestPythonPackage(t *testing.T) {
 	var tables []table
 	all := modelKinds(t)
 	all["numbers"] = &regression.Linear{
-		Target: "y", Lower: -300, Upper: 300, Intercept: 2,
-		Columns: []regression.Column{{Name: "a", Lower: -1, Upper: 1},
+		Target:    "y",
+		Lower:     -300,
+		Upper:     300,
+		Intercept: 2,
+		Columns: []regression.Column{
+			{Name: "a", Lower: -1, Upper: 1},
 			{Name: "b", Lower: 0, Upper: 100, Missing: 40},
-			{Name: "c", Lower: 5, Upper: 6, Missing: 5.5}},
-		Terms: []regression.Term{{Coefficient: 3}, {Column: 1, Coefficient: -1.25},
-			{Column: 1, Missing: true, Coefficient: 7}, {Column: 2, Coefficient: .1}},
+			{Name: "c", Lower: 5, Upper: 6, Missing: 5.5},
+		},
+		Terms: []regression.Term{
+			{Coefficient: 3},
+			{Column: 1, Coefficient: -1.25},
+			{Column: 1, Missing: true, Coefficient: 7},
+			{Column: 2, Coefficient: .1},
+		},
 	}
 	for i, name := range slices.Sorted(maps.Keys(all)) {
 		m := all[name]
 		r := rand.New(rand.NewPCG(2, uint64(i)))
 		for _, form := range []string{"parts", "dates", "numbers"} {
-			if form == "dates" && !slices.ContainsFunc(m.Inputs(), func(c regression.Column) bool {
-				return c.Reading.Source != ""
-			}) {
+			if form == "dates" &&
+				!slices.ContainsFunc(m.Inputs(), func(c regression.Column) bool {
+					return c.Reading.Source != ""
+				}) {
 				continue
 			}
 			records := make([]map[string]any, 200)
@@ -123,8 +133,15 @@ func TestPythonPackage(t *testing.T) {
 			}
 		}
 	}
-	cmd := exec.CommandContext(context.Background(), pythonInterpreter(t), "-c", frameHarness, folder, dir,
-		program) //nolint:gosec // ours
+	cmd := exec.CommandContext(
+		context.Background(),
+		pythonInterpreter(t),
+		"-c",
+		frameHarness,
+		folder,
+		dir,
+		program,
+	) //nolint:gosec // ours
 	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
 	decoder := json.NewDecoder(bytes.NewReader(harnessOutput(t, cmd)))
 	arrays := 0
@@ -147,7 +164,8 @@ func TestPythonPackage(t *testing.T) {
 // frameRecord returns a record with the same columns for all records of a form: for "dates" with dates instead of
 // their parts, for "numbers" with only numeric and missing cells in numeric columns.
 func frameRecord(r *rand.Rand, columns []regression.Column, form string) map[string]any {
-	found, out := randomRecord(r, columns), map[string]any{}
+	found := randomRecord(r, columns)
+	out := map[string]any{}
 	for _, c := range columns {
 		source := c.Reading.Source
 		switch {

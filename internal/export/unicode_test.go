@@ -54,7 +54,8 @@ func TestGoComposes(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod": "module example.org/m\n\ngo 1.21\n", "model/model.go": program.String(),
+		"go.mod":           "module example.org/m\n\ngo 1.21\n",
+		"model/model.go":   program.String(),
 		"lines":            lines.String(),
 		"model/compose.go": "package model\n\nfunc Compose(text string) string { return compose(text) }\n",
 		"main.go": `package main

@@ -64,7 +64,8 @@ func TestRolledBackRuns(t *testing.T) {
 			putBack(t, l.path, fresh, inPlace)
 			claims = append(claims, runAndClaim(t, l, k))
 		}
-		if claims[0].Head == claims[1].Head || claims[1].Head == claims[2].Head ||
+		if claims[0].Head == claims[1].Head ||
+			claims[1].Head == claims[2].Head ||
 			claims[0].Head == claims[2].Head {
 			t.Error("two of the runs have one head")
 		}
@@ -125,7 +126,8 @@ func TestOneReservationTwice(t *testing.T) {
 	if _, err := l.VerifyClaims(t.Context(), first); !errors.Is(err, ErrReleases) {
 		t.Errorf("a release that the ledger did not end: %v", err)
 	}
-	if _, err := l.VerifyClaims(t.Context(), first, second); !errors.Is(err, ErrReleases) {
+	_, err = l.VerifyClaims(t.Context(), first, second)
+	if !errors.Is(err, ErrReleases) {
 		t.Errorf("both: %v", err)
 	}
 	forged := second
@@ -144,9 +146,11 @@ func TestCopyOnAnotherPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := New(copied, Options{})
-	here, there := runAndClaim(t, l, 1), runAndClaim(t, other, 2)
+	here := runAndClaim(t, l, 1)
+	there := runAndClaim(t, other, 2)
 	for _, l := range []*Ledger{l, other} {
-		if _, err := l.VerifyClaims(t.Context(), here, there); !errors.Is(err, ErrReleases) {
+		_, err := l.VerifyClaims(t.Context(), here, there)
+		if !errors.Is(err, ErrReleases) {
 			t.Errorf("both in one: %v", err)
 		}
 	}
@@ -209,20 +213,23 @@ func TestTruncatedFileIsRejected(t *testing.T) {
 // their entries are still distinguished, and a release of version 4 that names such an entry is rejected.
 func TestEntriesOfEarlierVersions(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "golden.ledger")
-	if err := os.WriteFile(path, readFile(t, "testdata/golden.ledger"), 0o600); err != nil {
+	err := os.WriteFile(path, readFile(t, "testdata/golden.ledger"), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	l := New(path, Options{})
 	run := readAccount(t, l, "houses").Runs[0]
 	book := mustRead(t, l)
 	head := Head{run.Sequence, book.hashes[run.Sequence-1]}
-	one, two := Claim{head, "", releaseChecksum(1), "one"}, Claim{head, "", releaseChecksum(2), "two"}
+	one := Claim{head, "", releaseChecksum(1), "one"}
+	two := Claim{head, "", releaseChecksum(2), "two"}
 	for _, c := range []Claim{one, two} {
 		if _, err := l.VerifyClaims(t.Context(), c); err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 		}
 	}
-	if _, err := l.VerifyClaims(t.Context(), one, two); !errors.Is(err, ErrReleases) ||
+	_, err = l.VerifyClaims(t.Context(), one, two)
+	if !errors.Is(err, ErrReleases) ||
 		!strings.Contains(err.Error(), "does not record which") {
 		t.Errorf("two releases: %v", err)
 	}
@@ -257,7 +264,8 @@ func TestReservationsHaveOwnNonce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			raw, head = append(raw, data), hashOf(data)
+			raw = append(raw, data)
+			head = hashOf(data)
 		}
 		if _, err := readBook(raw, head); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
@@ -269,8 +277,9 @@ func TestReservationsHaveOwnNonce(t *testing.T) {
 // reuses the inode of a deleted table is not.
 func TestTableUnderAnotherName(t *testing.T) {
 	dir := t.TempDir()
-	table, link, copied := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv"),
-		filepath.Join(dir, "c.csv")
+	table := filepath.Join(dir, "a.csv")
+	link := filepath.Join(dir, "b.csv")
+	copied := filepath.Join(dir, "c.csv")
 	for _, path := range []string{table, copied} {
 		if err := os.WriteFile(path, []byte("x\n1\n"), 0o600); err != nil {
 			t.Fatal(err)
@@ -280,13 +289,15 @@ func TestTableUnderAnotherName(t *testing.T) {
 		t.Skip(err)
 	}
 	l := newLedger(t, budget.ZCDP)
-	if _, err := l.Register(t.Context(), "gardens", testTotal(budget.ZCDP)); err != nil {
+	_, err := l.Register(t.Context(), "gardens", testTotal(budget.ZCDP))
+	if err != nil {
 		t.Fatal(err)
 	}
 	reserve := func(dataset, path string) []string {
 		t.Helper()
 		r := newRequest(t, .01)
-		r.Dataset, r.Table = dataset, path
+		r.Dataset = dataset
+		r.Table = path
 		out, err := l.Reserve(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
@@ -300,7 +311,8 @@ func TestTableUnderAnotherName(t *testing.T) {
 		t.Errorf("a copy: %v", others)
 	}
 	for range 2 { // once by the sums, once after they were lost
-		if others := reserve("gardens", link); len(others) != 1 || others[0] != "houses" {
+		others := reserve("gardens", link)
+		if len(others) != 1 || others[0] != "houses" {
 			t.Errorf("a hard link: %v", others)
 		}
 		editStore(t, l, func(tx *bolt.Tx) error { return tx.DeleteBucket(tallyBucket()) })

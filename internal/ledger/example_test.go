@@ -22,12 +22,18 @@ func Example() {
 	defer os.RemoveAll(dir)
 	ctx := context.Background()
 	l := ledger.New(filepath.Join(dir, "my.ledger"), ledger.Options{})
-	if _, err := l.Register(ctx, "houses",
-		budget.Total{Epsilon: 2, Delta: 1e-5, BlackBox: 5e-6}); err != nil {
+	_, err = l.Register(
+		ctx,
+		"houses",
+		budget.Total{Epsilon: 2, Delta: 1e-5, BlackBox: 5e-6},
+	)
+	if err != nil {
 		panic(err)
 	}
-	plan, err := budget.Calibrate(budget.GaussianLeaf("fit", 1, 1),
-		budget.Target{Epsilon: 1, Delta: 1e-6})
+	plan, err := budget.Calibrate(
+		budget.GaussianLeaf("fit", 1, 1),
+		budget.Target{Epsilon: 1, Delta: 1e-6},
+	)
 	if err != nil {
 		panic(err)
 	}
@@ -72,12 +78,23 @@ func ExampleLedger_Note() {
 	defer os.RemoveAll(dir)
 	ctx := context.Background()
 	l := ledger.New(filepath.Join(dir, "my.ledger"), ledger.Options{})
-	if _, err := l.Register(ctx, "houses",
-		budget.Total{Epsilon: 2, Delta: 1e-5, BlackBox: 5e-6}); err != nil {
+	_, err = l.Register(
+		ctx,
+		"houses",
+		budget.Total{Epsilon: 2, Delta: 1e-5, BlackBox: 5e-6},
+	)
+	if err != nil {
 		panic(err)
 	}
-	if _, err := l.Note(ctx,
-		ledger.Note{Dataset: "houses", Method: "joint-gram", What: ledger.NoteAudit}); err != nil {
+	_, err = l.Note(
+		ctx,
+		ledger.Note{
+			Dataset: "houses",
+			Method:  "joint-gram",
+			What:    ledger.NoteAudit,
+		},
+	)
+	if err != nil {
 		panic(err)
 	}
 	book, err := l.Verify(ctx)

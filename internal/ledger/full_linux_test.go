@@ -47,7 +47,8 @@ func TestDiskFull(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	number, msg, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
-	if !strings.Contains(msg, "cannot be written") || !strings.Contains(msg, "file too large") {
+	if !strings.Contains(msg, "cannot be written") ||
+		!strings.Contains(msg, "file too large") {
 		t.Errorf("%s", msg)
 	}
 	book, err := l.Verify(t.Context())
@@ -63,11 +64,11 @@ func TestDiskFull(t *testing.T) {
 }
 
 // nobody is a user without access to the superuser's files.
-const nobody = 65534
+const nobodyUser = 65534
 
 // childReadOnly reads and tries to write without the superuser's rights.
 func childReadOnly() {
-	if err := errors.Join(syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
+	if err := errors.Join(syscall.Setgid(nobodyUser), syscall.Setuid(nobodyUser)); err != nil {
 		exitWithError(err)
 	}
 	l := New(os.Getenv(childFile), Options{})
@@ -75,12 +76,17 @@ func childReadOnly() {
 		exitWithError(err)
 	}
 	_, err := l.Reserve(context.Background(), childRequest(0))
-	if !errors.Is(err, ErrUnwritable) || !strings.Contains(err.Error(), "permission denied") {
+	if !errors.Is(err, ErrUnwritable) ||
+		!strings.Contains(err.Error(), "permission denied") {
 		exitWithError(err)
 	}
-	_, err = New(filepath.Join(filepath.Dir(l.path), "new"),
-		Options{}).Register(context.Background(), "x", testTotal(budget.ZCDP))
-	if !errors.Is(err, ErrUnwritable) || !strings.Contains(err.Error(), "permission denied") {
+	_, err = New(filepath.Join(filepath.Dir(l.path), "new"), Options{}).Register(
+		context.Background(),
+		"x",
+		testTotal(budget.ZCDP),
+	)
+	if !errors.Is(err, ErrUnwritable) ||
+		!strings.Contains(err.Error(), "permission denied") {
 		exitWithError(err)
 	}
 	println("refused")
@@ -100,7 +106,7 @@ func TestReadOnlyFolderForSuperuser(t *testing.T) {
 		t.Fatal(err)
 	}
 	for dir := filepath.Dir(l.path); len(dir) > len(os.TempDir()); dir = filepath.Dir(dir) {
-		if err := os.Chmod(dir, 0o755); err != nil { // gives the user nobody access
+		if err := os.Chmod(dir, 0o755); err != nil { // gives this user access
 			t.Fatal(err)
 		}
 	}

@@ -60,7 +60,8 @@ func FuzzFile(f *testing.F) {
 			return
 		}
 		after, err := l.Read(t.Context())
-		if err != nil || len(after.hashes) != len(b.hashes)+1 ||
+		if err != nil ||
+			len(after.hashes) != len(b.hashes)+1 ||
 			!slices.Equal(after.hashes[:len(b.hashes)], b.hashes) {
 			t.Fatalf("appending lost something: %v", err)
 		}

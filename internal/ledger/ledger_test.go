@@ -18,14 +18,23 @@ import (
 
 // testTotal returns a total that is sufficient for a few hundred small runs.
 func testTotal(c budget.Currency) budget.Total {
-	return budget.Total{Epsilon: 3, Delta: 1e-5, BlackBox: 5e-6, Currency: c}
+	return budget.Total{
+		Epsilon:  3,
+		Delta:    1e-5,
+		BlackBox: 5e-6,
+		Currency: c,
+	}
 }
 
 // gaussianPlan returns a plan of one Gaussian step with this mu.
 func gaussianPlan(t testing.TB, mu float64, r budget.Relation) *budget.Priced {
 	t.Helper()
 	p, err := budget.Calibrate(
-		budget.FixedLeaf("fit", budget.Law{Kind: budget.Gaussian, Mu: mu, Draws: 1}),
+		budget.FixedLeaf("fit", budget.Law{
+			Kind:  budget.Gaussian,
+			Mu:    mu,
+			Draws: 1,
+		}),
 		budget.Target{Epsilon: 20, Delta: 1e-6, Relation: r})
 	if err != nil {
 		t.Fatal(err)
@@ -83,12 +92,16 @@ func TestReserveAndCommit(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := map[budget.Currency]float64{budget.ZCDP: .02, budget.GDP: .04}[c]
-		if cost, delta := first.Charge.Value(); cost < want || cost > want+1e-11 || delta != 0 {
+		cost, delta := first.Charge.Value()
+		if cost < want || cost > want+1e-11 || delta != 0 {
 			t.Errorf("%v: charge %v, %v", c, cost, delta)
 		}
 		a := readAccount(t, l, "houses")
-		if a.Reserved != first.Charge || a.Committed != (budget.Charge{}) || len(a.Runs) != 1 ||
-			a.Runs[0].Committed || !a.Runs[0].CuratorNotes {
+		if a.Reserved != first.Charge ||
+			a.Committed != (budget.Charge{}) ||
+			len(a.Runs) != 1 ||
+			a.Runs[0].Committed ||
+			!a.Runs[0].CuratorNotes {
 			t.Errorf("after reserving: %+v", a)
 		}
 		if err := first.Commit(t.Context(), aRelease); err != nil {
@@ -98,7 +111,9 @@ func TestReserveAndCommit(t *testing.T) {
 			t.Errorf("committed twice: %v", err)
 		}
 		a = readAccount(t, l, "houses")
-		if a.Committed != first.Charge || a.Reserved != (budget.Charge{}) || !a.Runs[0].Committed {
+		if a.Committed != first.Charge ||
+			a.Reserved != (budget.Charge{}) ||
+			!a.Runs[0].Committed {
 			t.Errorf("after committing: %+v", a)
 		}
 		book, err := l.Verify(t.Context(), first.Head)
@@ -129,7 +144,8 @@ func TestNeverAboveTotal(t *testing.T) {
 		t.Fatalf("after %d runs: %v", n, err)
 	}
 	a := readAccount(t, l, "houses")
-	if !a.Spent().Within(a.Limit) || a.Fits(spent.Charge) ||
+	if !a.Spent().Within(a.Limit) ||
+		a.Fits(spent.Charge) ||
 		a.Left() != spent.Limit.Left(spent.Spent) {
 		t.Errorf("%+v, %+v", a, spent)
 	}
@@ -137,7 +153,8 @@ func TestNeverAboveTotal(t *testing.T) {
 	if n-1 != 12 {
 		t.Errorf("%d runs of mu² .04 within %+v", n-1, a.Limit)
 	}
-	if want := `the run costs mu² 0.04, but data set "houses" (total epsilon 3, delta 1e-5) has only 0.003549 left`; !strings.Contains(
+	want := `the run costs mu² 0.04, but data set "houses" (total epsilon 3, delta 1e-5) has only 0.003549 left`
+	if !strings.Contains(
 		err.Error(),
 		want) {
 		t.Errorf("%v", err)
@@ -151,19 +168,31 @@ func TestBlackBoxDelta(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
 	box := func(delta float64) Request {
 		p, err := budget.Calibrate(
-			budget.FixedLeaf("fit",
-				budget.Law{Kind: budget.Approximate, Epsilon: .1, Delta: delta, Draws: 1}),
+			budget.FixedLeaf(
+				"fit",
+				budget.Law{
+					Kind:    budget.Approximate,
+					Epsilon: .1,
+					Delta:   delta,
+					Draws:   1,
+				},
+			),
 			budget.Target{Epsilon: 1, Delta: 1e-5})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Request{Dataset: "houses", Plan: p, Method: "tukey"}
+		return Request{
+			Dataset: "houses",
+			Plan:    p,
+			Method:  "tukey",
+		}
 	}
 	if _, err := l.Reserve(t.Context(), box(4e-6)); err != nil {
 		t.Fatal(err)
 	}
 	_, err := l.Reserve(t.Context(), box(2e-6))
-	if !errors.Is(err, ErrSpent) || !strings.Contains(err.Error(), "black boxes of the run cost delta 2e-6") {
+	if !errors.Is(err, ErrSpent) ||
+		!strings.Contains(err.Error(), "black boxes of the run cost delta 2e-6") {
 		t.Errorf("%v", err)
 	}
 	if _, err := l.Reserve(t.Context(), box(9e-7)); err != nil {
@@ -186,12 +215,15 @@ func TestRefusals(t *testing.T) {
 	mixed.Plan = gaussianPlan(t, .1, budget.Substitute)
 	people := newRequest(t, .1)
 	var err2 error
-	if people.Plan, err2 = budget.Calibrate(people.Plan.Tree(),
+	people.Plan, err2 = budget.Calibrate(
+		people.Plan.Tree(),
 		budget.Target{
 			Epsilon: 20,
 			Delta:   1e-6,
 			Unit:    budget.Unit{Column: "who", MaxRows: 2},
-		}); err2 != nil {
+		},
+	)
+	if err2 != nil {
 		t.Fatal(err2)
 	}
 	_, errUnit := l.Reserve(t.Context(), people)
@@ -201,8 +233,12 @@ func TestRefusals(t *testing.T) {
 	_, errName := l.Register(t.Context(), " houses\x1b", testTotal(budget.GDP))
 	_, errTotal := l.Register(t.Context(), "trees", budget.Total{Epsilon: 1})
 	for _, v := range []struct{ got, want error }{
-		{errOther, ErrUnknown}, {errMixed, ErrRelation}, {errUnit, ErrUnit}, {errTwice, ErrExists},
-		{errName, ErrInvalid}, {errTotal, budget.ErrTarget},
+		{errOther, ErrUnknown},
+		{errMixed, ErrRelation},
+		{errUnit, ErrUnit},
+		{errTwice, ErrExists},
+		{errName, ErrInvalid},
+		{errTotal, budget.ErrTarget},
 	} {
 		if !errors.Is(v.got, v.want) {
 			t.Errorf("%v, want %v", v.got, v.want)
@@ -231,13 +267,17 @@ func TestPeopleLedgerAdmitsMatchingRuns(t *testing.T) {
 	}{
 		{budget.Unit{Column: "who", MaxRows: 2}, nil},
 		{budget.Unit{Column: "who", MaxRows: 5}, nil},
-		{budget.Unit{Column: "house", MaxRows: 2}, ErrUnit}, {budget.Unit{}, ErrUnit},
+		{budget.Unit{Column: "house", MaxRows: 2}, ErrUnit},
+		{budget.Unit{}, ErrUnit},
 	} {
 		r := newRequest(t, .1)
 		r.Dataset = "people"
 		var err error
-		if r.Plan, err = budget.Calibrate(r.Plan.Tree(),
-			budget.Target{Epsilon: 20, Delta: 1e-6, Unit: c.unit}); err != nil {
+		r.Plan, err = budget.Calibrate(
+			r.Plan.Tree(),
+			budget.Target{Epsilon: 20, Delta: 1e-6, Unit: c.unit},
+		)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := l.Reserve(t.Context(), r); !errors.Is(err, c.want) {
@@ -256,7 +296,9 @@ func TestPeopleLedgerAdmitsMatchingRuns(t *testing.T) {
 // TestNoLedger checks that files that are not ledgers are rejected and not modified.
 func TestNoLedger(t *testing.T) {
 	dir := t.TempDir()
-	path := func(name string) string { return filepath.Join(dir, name) }
+	path := func(name string) string {
+		return filepath.Join(dir, name)
+	}
 	put := func(name string, data []byte) {
 		if err := os.WriteFile(path(name), data, 0o600); err != nil {
 			t.Fatal(err)
@@ -280,30 +322,37 @@ func TestNoLedger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Update(func(tx *bolt.Tx) error {
+	err = db.Update(func(tx *bolt.Tx) error {
 		b, err := tx.CreateBucket([]byte("things"))
 		if err != nil {
 			return err
 		}
 		return b.Put([]byte("a"), []byte("b"))
-	}); err != nil {
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	db.Close()
 	newer := New(path("newer"), Options{})
-	if _, err := newer.createFile(
+	_, err = newer.createFile(
 		[]*Entry{{
 			Sequence: 1,
 			Kind:     KindOpen,
 			Format:   "dptrain.ledger/5",
 			Date:     timestamp(),
-		}}); err != nil {
+		}})
+	if err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]error{
-		"absent": ErrUnreadable, "empty": ErrFormat, "text": ErrFormat, "cut": ErrDamaged,
-		"link": ErrFormat, "folder": ErrFormat,
-		"other-store": ErrFormat, "newer": ErrVersion,
+		"absent":      ErrUnreadable,
+		"empty":       ErrFormat,
+		"text":        ErrFormat,
+		"cut":         ErrDamaged,
+		"link":        ErrFormat,
+		"folder":      ErrFormat,
+		"other-store": ErrFormat,
+		"newer":       ErrVersion,
 	} {
 		l := New(path(name), Options{})
 		before, _ := os.ReadFile(path(name))
@@ -315,7 +364,8 @@ func TestNoLedger(t *testing.T) {
 			}
 		}
 		if name != "absent" {
-			if _, err := l.Register(t.Context(), "x", testTotal(budget.ZCDP)); !errors.Is(err, want) {
+			_, err := l.Register(t.Context(), "x", testTotal(budget.ZCDP))
+			if !errors.Is(err, want) {
 				t.Errorf("register in %s: %v", name, err)
 			}
 		}
@@ -333,15 +383,19 @@ func TestBusyLedgerWaitsThenFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	waits := 0
-	second := New(l.path, Options{Wait: 50 * time.Millisecond, Waiting: func() { waits++ }})
-	if _, err := second.Reserve(t.Context(), newRequest(t, .1)); !errors.Is(err, ErrBusy) ||
-		waits != 1 {
+	second := New(
+		l.path,
+		Options{Wait: 50 * time.Millisecond, Waiting: func() { waits++ }},
+	)
+	_, err = second.Reserve(t.Context(), newRequest(t, .1))
+	if !errors.Is(err, ErrBusy) || waits != 1 {
 		t.Errorf("%v after %d messages", err, waits)
 	}
 	if _, err := second.Read(t.Context()); !errors.Is(err, ErrBusy) {
 		t.Errorf("%v", err)
 	}
-	if _, err := New(l.path, Options{Wait: -1}).Read(t.Context()); !errors.Is(err, ErrBusy) {
+	_, err = New(l.path, Options{Wait: -1}).Read(t.Context())
+	if !errors.Is(err, ErrBusy) {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -364,7 +418,8 @@ func TestReplacedMeanwhile(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := l.Reserve(t.Context(), newRequest(t, .1)); !errors.Is(err, ErrUnwritable) {
+	_, err := l.Reserve(t.Context(), newRequest(t, .1))
+	if !errors.Is(err, ErrUnwritable) {
 		t.Errorf("%v", err)
 	}
 }
@@ -386,12 +441,14 @@ func TestRolledBack(t *testing.T) {
 	if err := r.Commit(t.Context(), aRelease); !errors.Is(err, ErrHead) {
 		t.Errorf("%v", err)
 	}
-	if _, err := l.Verify(t.Context(), r.Head); !errors.Is(err, ErrHead) ||
+	_, err = l.Verify(t.Context(), r.Head)
+	if !errors.Is(err, ErrHead) ||
 		!strings.Contains(err.Error(), "truncated or restored") {
 		t.Errorf("%v", err)
 	}
 	r.Head.Sequence = 1
-	if _, err := l.Verify(t.Context(), r.Head); !errors.Is(err, ErrHead) ||
+	_, err = l.Verify(t.Context(), r.Head)
+	if !errors.Is(err, ErrHead) ||
 		!strings.Contains(err.Error(), "differs from the head") {
 		t.Errorf("%v", err)
 	}
@@ -413,12 +470,16 @@ func TestReadOnlyFolder(t *testing.T) {
 	if _, err := l.Read(t.Context()); err != nil {
 		t.Errorf("reading needs no permission to write: %v", err)
 	}
-	if _, err := l.Reserve(t.Context(), newRequest(t, .1)); !errors.Is(err, ErrUnwritable) ||
-		!errors.Is(err, fs.ErrPermission) {
+	_, err := l.Reserve(t.Context(), newRequest(t, .1))
+	if !errors.Is(err, ErrUnwritable) || !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("%v", err)
 	}
-	if _, err := New(filepath.Join(dir, "new"), Options{}).Register(t.Context(), "x",
-		testTotal(budget.ZCDP)); !errors.Is(err, ErrUnwritable) {
+	_, err = New(filepath.Join(dir, "new"), Options{}).Register(
+		t.Context(),
+		"x",
+		testTotal(budget.ZCDP),
+	)
+	if !errors.Is(err, ErrUnwritable) {
 		t.Errorf("%v", err)
 	}
 }
@@ -445,30 +506,57 @@ func TestPlanRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tree := range []budget.Node{
-		budget.Parallel("fit", budget.Branches("train", budget.LaplaceLeaf("n", .03, 1),
-			budget.Sequence("a", budget.ExponentialLeaf("q", .2, 8), budget.GaussianLeaf("g", .8,
-				1)),
-			budget.PureLeaf("b", 1, 2)), budget.GaussianLeaf("h", 1, 1)),
+		budget.Parallel(
+			"fit",
+			budget.Branches("train",
+				budget.LaplaceLeaf("n", .03, 1),
+				budget.Sequence("a",
+					budget.ExponentialLeaf("q", .2, 8),
+					budget.GaussianLeaf("g", .8, 1),
+				),
+				budget.PureLeaf("b", 1, 2),
+			),
+			budget.GaussianLeaf("h", 1, 1),
+		),
 		budget.Sequence("fit",
-			budget.FixedLeaf("box",
-				budget.Law{Kind: budget.Approximate, Epsilon: .5, Delta: 1e-7, Draws: 2}),
-			budget.Sequence("nothing")),
-		budget.Sequence("fit", budget.SelectBest("tune", runs, budget.GaussianLeaf("try", 1, 1))),
+			budget.FixedLeaf(
+				"box",
+				budget.Law{
+					Kind:    budget.Approximate,
+					Epsilon: .5,
+					Delta:   1e-7,
+					Draws:   2,
+				},
+			),
+			budget.Sequence("nothing"),
+		),
+		budget.Sequence("fit",
+			budget.SelectBest("tune", runs, budget.GaussianLeaf("try", 1, 1)),
+		),
 	} {
 		p, err := budget.Calibrate(tree, budget.Target{Epsilon: 2, Delta: 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range []budget.Currency{budget.ZCDP, budget.GDP} {
-			r := Run{Plan: stepOf(p.Tree()), Epsilon: 2, Delta: 1e-6}
+			r := Run{
+				Plan:    stepOf(p.Tree()),
+				Epsilon: 2,
+				Delta:   1e-6,
+			}
 			got, err := r.recomputePrice(c)
 			if diff := cmp.Diff(p.Charge(c), got); diff != "" || err != nil {
 				t.Errorf("%v %v: %s", c, err, diff)
 			}
 		}
 	}
-	for _, bad := range []Step{{}, {Name: "a", Op: "leaf"}, {Name: "a", Op: "gaussian"},
-		{Name: "a", Op: "par"}, {Name: "a", Op: "gaussian", Draws: 1, Mu: 1, Kids: []Step{{}}}} {
+	for _, bad := range []Step{
+		{},
+		{Name: "a", Op: "leaf"},
+		{Name: "a", Op: "gaussian"},
+		{Name: "a", Op: "par"},
+		{Name: "a", Op: "gaussian", Draws: 1, Mu: 1, Kids: []Step{{}}},
+	} {
 		if _, err := (&Run{Plan: bad}).recomputePrice(budget.ZCDP); err == nil {
 			t.Errorf("%+v has a price", bad)
 		}
@@ -481,14 +569,17 @@ func TestPlanRoundTrip(t *testing.T) {
 func TestPublicColumns(t *testing.T) {
 	l := New(filepath.Join(t.TempDir(), "my.ledger"), Options{})
 	promise := testTotal(budget.ZCDP)
-	if _, err := l.Register(t.Context(), "houses", promise, "income"); !errors.Is(err, ErrInvalid) {
+	_, err := l.Register(t.Context(), "houses", promise, "income")
+	if !errors.Is(err, ErrInvalid) {
 		t.Errorf("a list under add-remove: %v", err)
 	}
 	promise.Relation = budget.SubstitutePrivateColumns
-	if _, err := l.Register(t.Context(), "houses", promise); !errors.Is(err, ErrInvalid) {
+	_, err = l.Register(t.Context(), "houses", promise)
+	if !errors.Is(err, ErrInvalid) {
 		t.Errorf("no list: %v", err)
 	}
-	if _, err := l.Register(t.Context(), "houses", promise, "income", "debt\xff"); err != nil {
+	_, err = l.Register(t.Context(), "houses", promise, "income", "debt\xff")
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -503,12 +594,14 @@ func TestPublicColumns(t *testing.T) {
 		{nil, ErrInvalid},
 	} {
 		r := newRequest(t, .1)
-		r.Plan, r.Public = gaussianPlan(t, .1, budget.SubstitutePrivateColumns), c.public
+		r.Plan = gaussianPlan(t, .1, budget.SubstitutePrivateColumns)
+		r.Public = c.public
 		if _, err := l.Reserve(t.Context(), r); !errors.Is(err, c.want) {
 			t.Errorf("%q: %v, want %v", c.public, err, c.want)
 		}
 	}
-	if a := readAccount(t, l, "houses"); len(a.Runs) != 2 ||
+	a := readAccount(t, l, "houses")
+	if len(a.Runs) != 2 ||
 		!cmp.Equal(a.Private, []string{"income", "debt\uFFFD"}) ||
 		!cmp.Equal(a.Runs[0].Public, []string{"home", "target"}) {
 		t.Errorf("%+v", a)
@@ -517,7 +610,8 @@ func TestPublicColumns(t *testing.T) {
 		t.Error(err)
 	}
 	r := newRequest(t, .1)
-	r.Dataset, r.Public = "trees", []string{"target"}
+	r.Dataset = "trees"
+	r.Public = []string{"target"}
 	if _, err := l.Register(t.Context(), "trees", testTotal(budget.ZCDP)); err != nil {
 		t.Fatal(err)
 	}
@@ -533,8 +627,12 @@ func TestRecords(t *testing.T) {
 		records Records
 		want    error
 	}{
-		{RecordsUnstated, nil}, {RecordsQuoted, nil}, {RecordsLines, ErrRecords},
-		{RecordsUnstated, nil}, {RecordsQuoted, nil}, {"words", ErrInvalid},
+		{RecordsUnstated, nil},
+		{RecordsQuoted, nil},
+		{RecordsLines, ErrRecords},
+		{RecordsUnstated, nil},
+		{RecordsQuoted, nil},
+		{"words", ErrInvalid},
 	} {
 		r := newRequest(t, .1)
 		r.Records = c.records
@@ -542,7 +640,8 @@ func TestRecords(t *testing.T) {
 			t.Errorf("run %d: %v, want %v", i, err, c.want)
 		}
 	}
-	if a := readAccount(t, l, "houses"); a.Records != RecordsQuoted || len(a.Runs) != 4 {
+	a := readAccount(t, l, "houses")
+	if a.Records != RecordsQuoted || len(a.Runs) != 4 {
 		t.Errorf("%+v", a)
 	}
 	if _, err := l.Verify(t.Context()); err != nil {
@@ -552,7 +651,8 @@ func TestRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newRequest(t, .1)
-	r.Dataset, r.Records = "trees", RecordsLines
+	r.Dataset = "trees"
+	r.Records = RecordsLines
 	if _, err := l.Reserve(t.Context(), r); err != nil {
 		t.Error(err)
 	}
@@ -571,7 +671,10 @@ func TestGoldenLedger(t *testing.T) {
 	l := New(path, Options{})
 	head := Head{7, "01dcd5f93217fa88cc8ed88c4b9f56a6d32359b7f29b0fe2e15ada2620d3f5b2"}
 	b, err := l.Verify(t.Context(), head)
-	if err != nil || b.Head() != head || len(b.Datasets) != 2 || len(b.Datasets[0].Runs) != 2 ||
+	if err != nil ||
+		b.Head() != head ||
+		len(b.Datasets) != 2 ||
+		len(b.Datasets[0].Runs) != 2 ||
 		!cmp.Equal(b.Datasets[1].Private, []string{"income", "debt"}) {
 		t.Fatalf("%v, %v", b, err)
 	}

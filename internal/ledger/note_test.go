@@ -30,8 +30,11 @@ func TestNote(t *testing.T) {
 		t.Fatalf("%v, %v", head, err)
 	}
 	after := readAccount(t, l, "houses")
-	if after.Spent() != before.Spent() || len(after.Runs) != 1 || len(after.Notes) != 1 ||
-		*after.Notes[0].Note != audited || after.Notes[0].Sequence != 4 ||
+	if after.Spent() != before.Spent() ||
+		len(after.Runs) != 1 ||
+		len(after.Notes) != 1 ||
+		*after.Notes[0].Note != audited ||
+		after.Notes[0].Sequence != 4 ||
 		after.Notes[0].Date == "" {
 		t.Errorf("%+v", after)
 	}
@@ -41,7 +44,8 @@ func TestNote(t *testing.T) {
 	if _, err := l.Reserve(t.Context(), newRequest(t, .1)); err != nil {
 		t.Error(err)
 	}
-	if b, err := l.Verify(t.Context(), head, first.Head); err != nil || len(b.Entries) != 6 {
+	b, err := l.Verify(t.Context(), head, first.Head)
+	if err != nil || len(b.Entries) != 6 {
 		t.Errorf("%v", err)
 	}
 	other := audited
@@ -63,11 +67,17 @@ func TestNote(t *testing.T) {
 // were recomputed.
 func TestNoteEdited(t *testing.T) {
 	list, _, _ := chainOf(t, 6)
-	list = append(list, &Entry{Kind: KindNote, Date: list[0].Date, Note: &audited})
+	list = append(list, &Entry{
+		Kind: KindNote,
+		Date: list[0].Date,
+		Note: &audited,
+	})
 	seal := func(list []*Entry) []string {
-		previous, hashes := "", []string{}
+		previous := ""
+		hashes := []string{}
 		for i, e := range list {
-			e.Sequence, e.Previous = int64(i+1), previous
+			e.Sequence = int64(i + 1)
+			e.Previous = previous
 			data, err := e.Encode()
 			if err != nil {
 				t.Fatal(err)
@@ -126,7 +136,8 @@ func TestNoteEdited(t *testing.T) {
 	other.Note = &n
 	made := append(append([]*Entry{}, list[:6]...), &other)
 	seal(made)
-	if _, err := fileOf(t, made).Verify(t.Context(), Head{7, old[6]}); !errors.Is(err, ErrHead) {
+	_, err = fileOf(t, made).Verify(t.Context(), Head{7, old[6]})
+	if !errors.Is(err, ErrHead) {
 		t.Errorf("%v", err)
 	}
 }

@@ -52,7 +52,12 @@ func childCommand(t *testing.T, job, file, extra string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), self)
-	cmd.Env = append(os.Environ(), childJob+"="+job, childFile+"="+file, childExtra+"="+extra)
+	cmd.Env = append(
+		os.Environ(),
+		childJob+"="+job,
+		childFile+"="+file,
+		childExtra+"="+extra,
+	)
 	return cmd
 }
 
@@ -66,12 +71,21 @@ func exitWithError(err error) {
 func childRequest(k int) Request {
 	mu := .002 * float64(1+k%7)
 	p, err := budget.Calibrate(
-		budget.FixedLeaf("fit", budget.Law{Kind: budget.Gaussian, Mu: mu, Draws: 1}),
+		budget.FixedLeaf("fit", budget.Law{
+			Kind:  budget.Gaussian,
+			Mu:    mu,
+			Draws: 1,
+		}),
 		budget.Target{Epsilon: 20, Delta: 1e-6})
 	if err != nil {
 		exitWithError(err)
 	}
-	return Request{Dataset: "houses", Plan: p, Method: "joint-gram", Target: "price"}
+	return Request{
+		Dataset: "houses",
+		Plan:    p,
+		Method:  "joint-gram",
+		Target:  "price",
+	}
 }
 
 // childDebits repeatedly reserves, commits and then releases: a log line with the cost of a run represents published
@@ -117,7 +131,8 @@ func sumChildLog(t *testing.T, log string) (cost int64, runs int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cost, runs = cost+c, runs+1
+		cost += c
+		runs++
 	}
 	return cost, runs
 }
@@ -179,8 +194,13 @@ func TestTwoProcessesKilled(t *testing.T) {
 	if runs != 2**debits || a.Left().Cost > a.Limit.Cost/10 {
 		t.Errorf("%d runs, %d left of %d", runs, a.Left().Cost, a.Limit.Cost)
 	}
-	t.Logf("%d runs, %v kills, %d entries, %d reserved for good", runs, kills,
-		len(mustRead(t, l).Entries), a.Reserved.Cost)
+	t.Logf(
+		"%d runs, %v kills, %d entries, %d reserved for good",
+		runs,
+		kills,
+		len(mustRead(t, l).Entries),
+		a.Reserved.Cost,
+	)
 }
 
 // killRepeatedly runs a child until it ends by itself, killing it after random times that increase, so that it ends
@@ -279,8 +299,13 @@ func TestKilledAtEveryStep(t *testing.T) {
 		crashChild(t, l.path, tt.job, tt.step)
 		a := readAccount(t, l, "houses")
 		if (a.Reserved == one) != tt.reserved || (a.Committed == one) != tt.committed {
-			t.Errorf("%s, killed at %s: reserved %v, committed %v", tt.job, tt.step, a.Reserved,
-				a.Committed)
+			t.Errorf(
+				"%s, killed at %s: reserved %v, committed %v",
+				tt.job,
+				tt.step,
+				a.Reserved,
+				a.Committed,
+			)
 		}
 		if _, err := l.Reserve(t.Context(), childRequest(1)); err != nil {
 			t.Errorf("%s, killed at %s: the next run: %v", tt.job, tt.step, err)
@@ -296,8 +321,8 @@ func TestKilledAtEveryStep(t *testing.T) {
 		if (err == nil) != exists || err != nil && !errors.Is(err, ErrUnreadable) {
 			t.Errorf("register, killed at %s: %v", step, err)
 		}
-		if _, err := l.Register(t.Context(), "houses", testTotal(budget.ZCDP)); err != nil && !exists ||
-			exists && !errors.Is(err, ErrExists) {
+		_, err = l.Register(t.Context(), "houses", testTotal(budget.ZCDP))
+		if err != nil && !exists || exists && !errors.Is(err, ErrExists) {
 			t.Errorf("again after %s: %v", step, err)
 		}
 		if left, err := os.ReadDir(filepath.Dir(l.path)); err != nil || len(left) != 1 {

@@ -30,17 +30,33 @@ func TestSpendPrices(t *testing.T) {
 	} {
 		c, err := x.spend.Price(x.currency)
 		cost, delta := c.Value()
-		if err != nil || math.Abs(cost-x.cost) > 1e-11 || cost < x.cost ||
-			math.Abs(delta-x.delta) > 1e-15 || delta < x.delta {
-			t.Errorf("%+v in %v: %v, %v (%v), want %v, %v", x.spend, x.currency, cost, delta, err,
-				x.cost, x.delta)
+		if err != nil ||
+			math.Abs(cost-x.cost) > 1e-11 ||
+			cost < x.cost ||
+			math.Abs(delta-x.delta) > 1e-15 ||
+			delta < x.delta {
+			t.Errorf(
+				"%+v in %v: %v, %v (%v), want %v, %v",
+				x.spend,
+				x.currency,
+				cost,
+				delta,
+				err,
+				x.cost,
+				x.delta,
+			)
 		}
 	}
 	for name, x := range map[string]Spend{
-		"nothing": {}, "two": {Rho: 1, Mu: 1}, "negative": {Rho: -1},
-		"infinite": {Epsilon: math.Inf(1)}, "not a number": {Mu: math.NaN()},
-		"delta alone": {Delta: .1}, "delta with rho": {Rho: 1, Delta: .1},
-		"delta 1": {Epsilon: 1, Delta: 1}, "a note of two lines": {Rho: 1, Note: "a\nb"},
+		"nothing":             {},
+		"two":                 {Rho: 1, Mu: 1},
+		"negative":            {Rho: -1},
+		"infinite":            {Epsilon: math.Inf(1)},
+		"not a number":        {Mu: math.NaN()},
+		"delta alone":         {Delta: .1},
+		"delta with rho":      {Rho: 1, Delta: .1},
+		"delta 1":             {Epsilon: 1, Delta: 1},
+		"a note of two lines": {Rho: 1, Note: "a\nb"},
 	} {
 		if _, err := x.Price(budget.ZCDP); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
@@ -55,23 +71,26 @@ func TestSpendPrices(t *testing.T) {
 func TestSpend(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
 	before := readAccount(t, l, "houses").Left()
-	_, charge, err := l.Spend(t.Context(),
-		Spend{Dataset: "houses", Rho: .01, Note: "yearly counts"})
+	_, charge, err := l.Spend(
+		t.Context(),
+		Spend{Dataset: "houses", Rho: .01, Note: "yearly counts"},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := readAccount(t, l, "houses")
-	if a.Left() != before.Left(charge) || len(a.Spends) != 1 ||
+	if a.Left() != before.Left(charge) ||
+		len(a.Spends) != 1 ||
 		a.Spends[0].Note != "yearly counts" {
 		t.Errorf("%+v", a)
 	}
 	var spent *SpentError
-	if _, _, err := l.Spend(t.Context(), Spend{Dataset: "houses", Rho: 10}); !errors.As(err,
-		&spent) {
+	_, _, err = l.Spend(t.Context(), Spend{Dataset: "houses", Rho: 10})
+	if !errors.As(err, &spent) {
 		t.Errorf("past the total: %v", err)
 	}
-	if _, _, err := l.Spend(t.Context(), Spend{Dataset: "gardens", Rho: .01}); !errors.Is(err,
-		ErrUnknown) {
+	_, _, err = l.Spend(t.Context(), Spend{Dataset: "gardens", Rho: .01})
+	if !errors.Is(err, ErrUnknown) {
 		t.Errorf("unknown: %v", err)
 	}
 	if _, err := l.Verify(t.Context()); err != nil {
@@ -91,7 +110,11 @@ func TestLedgerUpgradesOnlyWhenNeeded(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := New(path, Options{})
-	note := Note{Dataset: "houses", Method: "joint-gram", What: NoteAudit}
+	note := Note{
+		Dataset: "houses",
+		Method:  "joint-gram",
+		What:    NoteAudit,
+	}
 	if _, err := l.Note(t.Context(), note); err != nil {
 		t.Fatal(err)
 	}
@@ -104,11 +127,14 @@ func TestLedgerUpgradesOnlyWhenNeeded(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := mustRead(t, l)
-	if b.format != Format || len(b.Entries) != 10 || b.Entries[8].Kind != KindUpgrade ||
+	if b.format != Format ||
+		len(b.Entries) != 10 ||
+		b.Entries[8].Kind != KindUpgrade ||
 		b.Entries[9].Run.Note != r.Note {
 		t.Errorf("%s with %d entries", b.format, len(b.Entries))
 	}
-	if _, _, err := l.Spend(t.Context(), Spend{Dataset: "houses", Epsilon: .1}); err != nil {
+	_, _, err = l.Spend(t.Context(), Spend{Dataset: "houses", Epsilon: .1})
+	if err != nil {
 		t.Fatal(err)
 	}
 	if b = mustRead(t, l); len(b.Entries) != 11 {
@@ -130,13 +156,18 @@ func TestCoverAndOutrightDeltaAreCharged(t *testing.T) {
 	if err := os.WriteFile(path, image, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	words := budget.FixedLeaf("words", budget.Law{Kind: budget.Approximate, Delta: 1e-7, Draws: 1})
-	tree := budget.Parallel("fit", budget.Sequence("train", words, budget.GaussianLeaf("rest", 1,
-		1)),
-		budget.GaussianLeaf("holdout", 1, 1))
+	words := budget.FixedLeaf(
+		"words",
+		budget.Law{Kind: budget.Approximate, Delta: 1e-7, Draws: 1},
+	)
+	tree := budget.Parallel("fit",
+		budget.Sequence("train", words, budget.GaussianLeaf("rest", 1, 1)),
+		budget.GaussianLeaf("holdout", 1, 1),
+	)
 	tree.Coin = .1
 	r := newRequest(t, .1)
-	if r.Plan, err = budget.Calibrate(tree, budget.Target{Epsilon: .1, Delta: 1e-6}); err != nil {
+	r.Plan, err = budget.Calibrate(tree, budget.Target{Epsilon: .1, Delta: 1e-6})
+	if err != nil {
 		t.Fatal(err)
 	}
 	l := New(path, Options{})
@@ -147,10 +178,15 @@ func TestCoverAndOutrightDeltaAreCharged(t *testing.T) {
 	b := mustRead(t, l)
 	last := b.Entries[len(b.Entries)-1]
 	currency := b.Datasets[0].Promise.Currency
-	if last.Run.Mu == 0 || got.Charge != budget.CoverCharge(currency, last.Run.Mu, 1e-7) ||
+	if last.Run.Mu == 0 ||
+		got.Charge != budget.CoverCharge(currency, last.Run.Mu, 1e-7) ||
 		got.Charge.Cost >= r.Plan.Charge(currency).Cost {
-		t.Errorf("%+v, charged %+v, the steps cost %+v", last.Run, got.Charge,
-			r.Plan.Charge(currency))
+		t.Errorf(
+			"%+v, charged %+v, the steps cost %+v",
+			last.Run,
+			got.Charge,
+			r.Plan.Charge(currency),
+		)
 	}
 	if _, err := l.Verify(t.Context()); err != nil {
 		t.Error(err)
@@ -170,8 +206,10 @@ func TestCoinRunIsChargedAsItsCover(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := New(path, Options{})
-	tree := budget.Parallel("fit", budget.GaussianLeaf("train", 1, 1),
-		budget.GaussianLeaf("holdout", 1, 1))
+	tree := budget.Parallel("fit",
+		budget.GaussianLeaf("train", 1, 1),
+		budget.GaussianLeaf("holdout", 1, 1),
+	)
 	tree.Coin = .1
 	r := newRequest(t, .1)
 	r.Plan, err = budget.Calibrate(tree, budget.Target{Epsilon: .1, Delta: 1e-6})
@@ -185,7 +223,9 @@ func TestCoinRunIsChargedAsItsCover(t *testing.T) {
 	b := mustRead(t, l)
 	last := b.Entries[len(b.Entries)-1]
 	mu := r.Plan.Guarantee().Mu
-	if b.format != Format || last.Run == nil || last.Run.Mu != mu ||
+	if b.format != Format ||
+		last.Run == nil ||
+		last.Run.Mu != mu ||
 		got.Charge != budget.CoverCharge(b.Datasets[0].Promise.Currency, mu, 0) ||
 		got.Charge.Delta == 0 {
 		t.Errorf("%s, %+v, charged %+v", b.format, last.Run, got.Charge)
@@ -201,8 +241,8 @@ func TestCoinRunIsChargedAsItsCover(t *testing.T) {
 	}
 	a := *b.Datasets[0]
 	a.Promise.BlackBox = 0
-	if c, err := a.Price(r.Plan); err != nil || c != r.Plan.Charge(a.Promise.Currency) ||
-		c.Delta != 0 {
+	c, err := a.Price(r.Plan)
+	if err != nil || c != r.Plan.Charge(a.Promise.Currency) || c.Delta != 0 {
 		t.Errorf("without room: %+v, %v", c, err)
 	}
 }
@@ -223,8 +263,12 @@ func TestGoldenLedger2(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := b.Datasets[0]
-	if b.Head() != head || len(a.Runs) != 1 || a.Runs[0].Note != "the first" ||
-		!a.Runs[0].Committed || len(a.Spends) != 1 || a.Spends[0].Note != "counts" {
+	if b.Head() != head ||
+		len(a.Runs) != 1 ||
+		a.Runs[0].Note != "the first" ||
+		!a.Runs[0].Committed ||
+		len(a.Spends) != 1 ||
+		a.Spends[0].Note != "counts" {
 		t.Errorf("%+v", a)
 	}
 }

@@ -12,13 +12,18 @@ import (
 // ledRequest returns a run whose plan has a lead, optionally a coin, and one more step.
 func ledRequest(t testing.TB, epsilon, coin float64) Request {
 	t.Helper()
-	tree := budget.Parallel("fit", budget.GaussianLeaf("train", 1, 1),
-		budget.GaussianLeaf("holdout", 1, 1)).WithLead(budget.PureLeaf("check", .03, 1))
+	tree := budget.Parallel("fit",
+		budget.GaussianLeaf("train", 1, 1),
+		budget.GaussianLeaf("holdout", 1, 1),
+	).WithLead(budget.PureLeaf("check", .03, 1))
 	tree.Coin = coin
 	r := newRequest(t, .1)
 	var err error
-	if r.Plan, err = budget.Calibrate(tree,
-		budget.Target{Epsilon: epsilon, Delta: 1e-6}); err != nil {
+	r.Plan, err = budget.Calibrate(
+		tree,
+		budget.Target{Epsilon: epsilon, Delta: 1e-6},
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -30,7 +35,8 @@ func ledRequest(t testing.TB, epsilon, coin float64) Request {
 func TestStop(t *testing.T) {
 	for _, c := range []budget.Currency{budget.ZCDP, budget.GDP} {
 		for _, coin := range []float64{0, .1} {
-			l, r := newLedger(t, c), ledRequest(t, 2.4, coin)
+			l := newLedger(t, c)
+			r := ledRequest(t, 2.4, coin)
 			lead := r.Plan.LeadCharge(c)
 			for range 5 { // two of them do not fit together
 				run, err := l.Reserve(t.Context(), r)
@@ -59,12 +65,19 @@ func TestStop(t *testing.T) {
 				"chain": readAccount(t, l, "houses"),
 			} {
 				if a.Committed != want || a.Reserved != (budget.Charge{}) {
-					t.Errorf("%s: committed %+v, reserved %+v, want %+v", name, a.Committed,
-						a.Reserved, want)
+					t.Errorf(
+						"%s: committed %+v, reserved %+v, want %+v",
+						name,
+						a.Committed,
+						a.Reserved,
+						want,
+					)
 				}
 			}
 			for _, run := range readAccount(t, l, "houses").Runs {
-				if !run.Committed || run.Stopped == nil || run.Cost() != lead ||
+				if !run.Committed ||
+					run.Stopped == nil ||
+					run.Cost() != lead ||
 					run.Charge == lead {
 					t.Errorf("%+v", run)
 				}
@@ -97,7 +110,8 @@ func TestStopWithoutLead(t *testing.T) {
 // TestStopIsAudited checks that verify finds a run with a refund that is larger or smaller than its unspent budget,
 // or larger than its reservation.
 func TestStopIsAudited(t *testing.T) {
-	l, r := newLedger(t, budget.ZCDP), ledRequest(t, 1, .1)
+	l := newLedger(t, budget.ZCDP)
+	r := ledRequest(t, 1, .1)
 	run, err := l.Reserve(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
@@ -106,8 +120,12 @@ func TestStopIsAudited(t *testing.T) {
 		t.Fatal(err)
 	}
 	right := *mustRead(t, l).Entries[3].Charge
-	for _, wrong := range []budget.Charge{{}, {Cost: right.Cost / 2}, {Cost: 2 * right.Cost},
-		{Cost: right.Cost, Delta: 5}} {
+	for _, wrong := range []budget.Charge{
+		{},
+		{Cost: right.Cost / 2},
+		{Cost: 2 * right.Cost},
+		{Cost: right.Cost, Delta: 5},
+	} {
 		list := mustRead(t, l).Entries
 		list[3].Charge = &wrong
 		if err := fileErr(t, list); !errors.Is(err, ErrDamaged) {
@@ -120,7 +138,8 @@ func TestStopIsAudited(t *testing.T) {
 		t.Errorf("stopped for twice what was reserved: %v", err)
 	}
 	list = mustRead(t, l).Entries
-	list[2].Charge, list[3].Charge = list[3].Charge, nil
+	list[2].Charge = list[3].Charge
+	list[3].Charge = nil
 	if _, err := rebuildLedger(t, list).Read(t.Context()); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a reservation that stopped: %v", err)
 	}

@@ -19,12 +19,17 @@ import (
 // longLedger returns a ledger of n entries with its tally.
 func longLedger(t testing.TB, n int) *Ledger {
 	t.Helper()
-	limit, err := budget.Total{Epsilon: 1000, Delta: 1e-5, BlackBox: 5e-6}.Limit()
+	limit, err := budget.Total{
+		Epsilon:  1000,
+		Delta:    1e-5,
+		BlackBox: 5e-6,
+	}.Limit()
 	if err != nil {
 		t.Fatal(err)
 	}
 	list, _, _ := chainOf(t, n)
-	list[1].Dataset.Epsilon, list[1].Dataset.Limit = 1000, limit
+	list[1].Dataset.Epsilon = 1000
+	list[1].Dataset.Limit = limit
 	previous := ""
 	for _, e := range list {
 		e.Previous = previous
@@ -64,8 +69,10 @@ func TestTallyIsTheChain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Spent() != want.Spent() || got.Reserved != want.Reserved ||
-				got.Records != want.Records || !cmp.Equal(got.Dataset, want.Dataset) ||
+			if got.Spent() != want.Spent() ||
+				got.Reserved != want.Reserved ||
+				got.Records != want.Records ||
+				!cmp.Equal(got.Dataset, want.Dataset) ||
 				got.Promise != want.Promise {
 				t.Errorf("after %s: %+v, want %+v", after, got, want)
 			}
@@ -75,12 +82,13 @@ func TestTallyIsTheChain(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.db.Close()
-		if err := s.db.View(func(tx *bolt.Tx) error {
+		err = s.db.View(func(tx *bolt.Tx) error {
 			if storedSums(tx) == nil {
 				t.Errorf("after %s there are no running sums", after)
 			}
 			return nil
-		}); err != nil {
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -97,32 +105,42 @@ func TestTallyIsTheChain(t *testing.T) {
 			if err := open[k-1].Commit(t.Context(), aRelease); err != nil {
 				t.Fatal(err)
 			}
-			if err := l.Commit(t.Context(), open[k-1].Head, aRelease); !errors.Is(err,
-				ErrCommitted) {
+			err := l.Commit(t.Context(), open[k-1].Head, aRelease)
+			if !errors.Is(err, ErrCommitted) {
 				t.Errorf("a second commit: %v", err)
 			}
 			same("a commit")
 		case 2:
-			if _, err := l.Register(t.Context(), fmt.Sprint("gardens ", k),
-				testTotal(budget.GDP)); err != nil {
+			_, err := l.Register(
+				t.Context(),
+				fmt.Sprint("gardens ", k),
+				testTotal(budget.GDP),
+			)
+			if err != nil {
 				t.Fatal(err)
 			}
 			same("a registration")
 		case 3:
-			if _, _, err := l.Spend(t.Context(),
-				Spend{Dataset: "houses", Rho: .001, Note: "counts"}); err != nil {
+			_, _, err := l.Spend(
+				t.Context(),
+				Spend{Dataset: "houses", Rho: .001, Note: "counts"},
+			)
+			if err != nil {
 				t.Fatal(err)
 			}
 			same("a spend")
 		}
 	}
-	if _, err := l.Note(t.Context(),
+	_, err := l.Note(
+		t.Context(),
 		Note{
 			Dataset: "houses",
 			Table:   "/data/houses.csv",
 			Method:  "tukey",
 			What:    NoteAudit,
-		}); err != nil {
+		},
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 	same("a note")
@@ -192,7 +210,10 @@ func TestTallyEdited(t *testing.T) {
 			return tx.Bucket(doneBucket()).Put(entryKey(5), []byte{1})
 		},
 		"another release": func(tx *bolt.Tx) error {
-			return tx.Bucket(doneBucket()).Put(entryKey(3), []byte(strings.Repeat("0", 64)))
+			return tx.Bucket(doneBucket()).Put(
+				entryKey(3),
+				[]byte(strings.Repeat("0", 64)),
+			)
 		},
 		"a table": func(tx *bolt.Tx) error {
 			return tx.Bucket(tablesBucket()).Delete(tableKey("/data/houses.csv"))
@@ -234,14 +255,18 @@ func TestLongLedger(t *testing.T) {
 		if _, err := f.ReadAt(head, 0); err != nil {
 			t.Fatal(err)
 		}
-		im := &image{head: head, size: info.Size(), order: byteOrder(),
+		im := &image{
+			head:  head,
+			size:  info.Size(),
+			order: byteOrder(),
 			paths: pathsFor(int64(n/2), "/data/houses.csv", ""),
 			load: func(at, n int64) ([]byte, error) {
 				pages += uint64(n) / pageSize
 				b := make([]byte, n)
 				_, err := f.ReadAt(b, at)
 				return b, err
-			}}
+			},
+		}
 		if err := im.checkPages(); err != nil {
 			t.Fatal(err)
 		}
@@ -264,14 +289,19 @@ func TestLongLedger(t *testing.T) {
 	if largePages > smallPages+10 || large > 2*small+(1<<20) {
 		t.Errorf(
 			"an operation on 20,000 entries looks at %d pages and allocates %d bytes, on 100 at %d and %d",
-			largePages, large, smallPages, small)
+			largePages,
+			large,
+			smallPages,
+			small,
+		)
 	}
 }
 
 func BenchmarkReserve(b *testing.B) {
 	for _, n := range []int{100, 100000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			l, r := longLedger(b, n), newRequest(b, .0001)
+			l := longLedger(b, n)
+			r := newRequest(b, .0001)
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := l.Reserve(b.Context(), r); err != nil {
@@ -314,7 +344,8 @@ func TestDamagedOldEntryIsFoundByFullRead(t *testing.T) {
 // registered one is refused.
 func TestOtherNames(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
-	if _, err := l.Register(t.Context(), "gardens", testTotal(budget.ZCDP)); err != nil {
+	_, err := l.Register(t.Context(), "gardens", testTotal(budget.ZCDP))
+	if err != nil {
 		t.Fatal(err)
 	}
 	for k, want := range [][]string{nil, {"houses"}, {"houses"}} {
@@ -342,8 +373,8 @@ func TestOtherNames(t *testing.T) {
 			t.Errorf("%+q: %v", name, err)
 		}
 	}
-	if _, err := l.Register(t.Context(), "cafe\u0301", testTotal(budget.ZCDP)); !errors.Is(err,
-		ErrExists) {
+	_, err = l.Register(t.Context(), "cafe\u0301", testTotal(budget.ZCDP))
+	if !errors.Is(err, ErrExists) {
 		t.Errorf("decomposed: %v", err)
 	}
 }

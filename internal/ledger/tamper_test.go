@@ -32,26 +32,44 @@ func chainOf(t testing.TB, n int) (list []*Entry, raw [][]byte, head string) {
 	}
 	plan := gaussianPlan(t, .01, budget.AddRemove)
 	for i := 1; i <= n; i++ {
-		e := &Entry{Sequence: int64(i), Previous: head, Date: "2026-01-02T03:04:05Z"}
+		e := &Entry{
+			Sequence: int64(i),
+			Previous: head,
+			Date:     "2026-01-02T03:04:05Z",
+		}
 		switch {
 		case i == 1:
-			e.Kind, e.Format = KindOpen, Format
+			e.Kind = KindOpen
+			e.Format = Format
 		case i == 2:
-			e.Kind, e.Dataset = KindRegister, d
+			e.Kind = KindRegister
+			e.Dataset = d
 		case i%2 == 1:
 			e.Kind = KindReserve
-			e.Run = &Run{Dataset: "houses", Method: "joint-gram", Target: "price", Epsilon: 20,
-				Delta: 1e-6, Relation: "add-remove",
-				Charge: plan.Charge(budget.ZCDP), Plan: stepOf(plan.Tree()),
-				Nonce: fmt.Sprintf("%032x", i)}
+			e.Run = &Run{
+				Dataset:  "houses",
+				Method:   "joint-gram",
+				Target:   "price",
+				Epsilon:  20,
+				Delta:    1e-6,
+				Relation: "add-remove",
+				Charge:   plan.Charge(budget.ZCDP),
+				Plan:     stepOf(plan.Tree()),
+				Nonce:    fmt.Sprintf("%032x", i),
+			}
 		default:
-			e.Kind, e.Of, e.Date, e.Release = KindCommit, int64(i-1), "", aRelease
+			e.Kind = KindCommit
+			e.Of = int64(i - 1)
+			e.Date = ""
+			e.Release = aRelease
 		}
 		data, err := e.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
-		list, raw, head = append(list, e), append(raw, data), hashOf(data)
+		list = append(list, e)
+		raw = append(raw, data)
+		head = hashOf(data)
 	}
 	return list, raw, head
 }
@@ -78,8 +96,8 @@ func TestEveryEditedEntryIsDetected(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	found := func(what string, i int, edited [][]byte) {
 		t.Helper()
-		if _, err := readBook(edited, head); !errors.Is(err, ErrDamaged) &&
-			!errors.Is(err, ErrVersion) {
+		_, err := readBook(edited, head)
+		if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrVersion) {
 			t.Fatalf("entry %d, %s: %v", i+1, what, err)
 		}
 	}
@@ -114,7 +132,8 @@ func TestEveryEditedEntryIsDetected(t *testing.T) {
 		found("twice", i, slices.Insert(slices.Clone(raw), i, raw[i]))
 		if i > 0 {
 			edited = slices.Clone(raw)
-			edited[i], edited[i-1] = raw[i-1], raw[i]
+			edited[i] = raw[i-1]
+			edited[i-1] = raw[i]
 			found("exchanged", i, edited)
 		}
 	}
@@ -178,7 +197,8 @@ func TestRewrittenChainMissesKnownHead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fresh, previous = append(fresh, &c), hashOf(data)
+			fresh = append(fresh, &c)
+			previous = hashOf(data)
 		}
 		l := fileOf(t, fresh)
 		if _, err := l.Verify(t.Context()); err != nil {
@@ -247,9 +267,16 @@ func TestImpossibleEntriesAreRejected(t *testing.T) {
 		"a second commit":        func(l []*Entry) { l[5].Of = 3 },
 		"an unknown kind":        func(l []*Entry) { l[3].Kind = "refund" },
 		"keys of two kinds":      func(l []*Entry) { l[3].Run = l[2].Run },
-		"a second beginning":     func(l []*Entry) { l[3].Kind, l[3].Format = KindOpen, Format },
+		"a second beginning": func(l []*Entry) {
+			l[3].Kind = KindOpen
+			l[3].Format = Format
+		},
 		"a data set twice": func(l []*Entry) {
-			l[3] = &Entry{Kind: KindRegister, Dataset: l[1].Dataset, Date: l[0].Date}
+			l[3] = &Entry{
+				Kind:    KindRegister,
+				Dataset: l[1].Dataset,
+				Date:    l[0].Date,
+			}
 		},
 		"records of no kind": func(l []*Entry) {
 			r := *l[2].Run
@@ -257,9 +284,12 @@ func TestImpossibleEntriesAreRejected(t *testing.T) {
 			l[2].Run = &r
 		},
 		"records of two kinds": func(l []*Entry) {
-			r, q := *l[2].Run, *l[4].Run
-			r.Records, q.Records = RecordsLines, RecordsQuoted
-			l[2].Run, l[4].Run = &r, &q
+			r := *l[2].Run
+			q := *l[4].Run
+			r.Records = RecordsLines
+			q.Records = RecordsQuoted
+			l[2].Run = &r
+			l[4].Run = &q
 		},
 		"no date": func(l []*Entry) { l[2].Date = "yesterday" },
 	}
@@ -268,7 +298,8 @@ func TestImpossibleEntriesAreRejected(t *testing.T) {
 		edit(list)
 		previous := ""
 		for i, e := range list {
-			e.Sequence, e.Previous = int64(i+1), previous
+			e.Sequence = int64(i + 1)
+			e.Previous = previous
 			data, err := e.Encode()
 			if err != nil {
 				t.Fatal(err)

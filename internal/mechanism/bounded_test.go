@@ -45,10 +45,14 @@ func bothRelations() []budget.Relation {
 
 // changeNorm returns the change between two bounded vectors in their own norm.
 func changeNorm(a, b Bounded[Vector]) float64 {
-	lo, hi, sum := math.Inf(1), math.Inf(-1), 0.0
+	lo := math.Inf(1)
+	hi := math.Inf(-1)
+	sum := 0.0
 	for i := range a.value {
 		d := float64(b.value[i] - a.value[i])
-		lo, hi, sum = math.Min(lo, d), math.Max(hi, d), sum+d*d
+		lo = math.Min(lo, d)
+		hi = math.Max(hi, d)
+		sum += d * d
 	}
 	if a.norm&^OfUnit == Width {
 		return hi - lo
@@ -59,14 +63,19 @@ func changeNorm(a, b Bounded[Vector]) float64 {
 // searchNeighbours finds the largest change over all neighbours and compares it with
 // the declared sensitivity: never above, and reached within the given factor.
 func searchNeighbours(
-	t *testing.T, n, alphabet int, reached float64, bound func(s *Session, rows []int) Bounded[Vector],
+	t *testing.T,
+	n, alphabet int,
+	reached float64,
+	bound func(s *Session, rows []int) Bounded[Vector],
 ) {
 	t.Helper()
 	for _, rel := range bothRelations() {
 		s := testSession(t, rel, 1)
-		worst, sens := 0.0, 0.0
+		worst := 0.0
+		sens := 0.0
 		eachNeighbour(n, alphabet, rel, func(a, b []int) {
-			x, y := bound(s, a), bound(s, b)
+			x := bound(s, a)
+			y := bound(s, b)
 			if x.sens != y.sens {
 				t.Fatalf("%v: the sensitivity depends on the rows", rel)
 			}
@@ -79,7 +88,10 @@ func searchNeighbours(
 		if worst < reached*sens {
 			t.Errorf(
 				"%v: largest change found is %.3f of the declared sensitivity, want at least %.3f",
-				rel, worst/sens, reached)
+				rel,
+				worst/sens,
+				reached,
+			)
 		}
 	}
 	searchRemovals(t, n, alphabet, bound)
@@ -89,15 +101,22 @@ func searchNeighbours(
 // searchRemovals adds and removes a record under substitution. A statistic of the records with a target changes in
 // this way if a replaced record loses or gains its target.
 func searchRemovals(
-	t *testing.T, n, alphabet int, bound func(s *Session, rows []int) Bounded[Vector],
+	t *testing.T,
+	n, alphabet int,
+	bound func(s *Session, rows []int) Bounded[Vector],
 ) {
 	t.Helper()
 	s := testSession(t, budget.Substitute, 1)
 	eachNeighbour(n, alphabet, budget.AddRemove, func(a, b []int) {
-		x, y := bound(s, a), bound(s, b)
+		x := bound(s, a)
+		y := bound(s, b)
 		if c := changeNorm(x, y); c > x.sens || x.sens != y.sens {
-			t.Fatalf("a record that loses its target: change %v, declared %v and %v", c, x.sens,
-				y.sens)
+			t.Fatalf(
+				"a record that loses its target: change %v, declared %v and %v",
+				c,
+				x.sens,
+				y.sens,
+			)
 		}
 	})
 }
@@ -107,7 +126,9 @@ func searchRemovals(
 // from the narrowed table. ([Agreement.Ratio] is the only bound about a public number of records; it is never given a
 // narrowed table.)
 func TestSubstitutionCoversRemoval(t *testing.T) {
-	ranks := func(x ...float64) *kendall.Ranks { return kendall.Rank(x, nil) }
+	ranks := func(x ...float64) *kendall.Ranks {
+		return kendall.Rank(x, nil)
+	}
 	for name, bound := range map[string]func(s *Session) float64{
 		"count": func(s *Session) float64 { return s.Count(3).sens },
 		"histogram": func(s *Session) float64 {
@@ -116,8 +137,10 @@ func TestSubstitutionCoversRemoval(t *testing.T) {
 		"sums": func(s *Session) float64 {
 			return s.NewSums([]float64{0, -1, 2}, []float64{1, 1, 3}).Bound().sens
 		},
-		"bin sums":   func(s *Session) float64 { return s.NewBinSums(3, .5).Bound().sens },
-		"value sums": func(s *Session) float64 { return s.NewValueSums([]int{3, 2}).Bound().sens },
+		"bin sums": func(s *Session) float64 { return s.NewBinSums(3, .5).Bound().sens },
+		"value sums": func(s *Session) float64 {
+			return s.NewValueSums([]int{3, 2}).Bound().sens
+		},
 		"tree counts": func(s *Session) float64 {
 			return s.NewTreeCounts(2, []int{3}).Bound().sens
 		},
@@ -125,9 +148,13 @@ func TestSubstitutionCoversRemoval(t *testing.T) {
 		"group sums": func(s *Session) float64 {
 			return s.NewGroupSums(2, []bool{false}).Bound().sens
 		},
-		"cross":      func(s *Session) float64 { return s.NewCross(2, 3, .5).Bound().sens },
-		"gram":       func(s *Session) float64 { return s.NewGram(2, 3).Bound().sens },
-		"node grams": func(s *Session) float64 { return s.NewNodeGrams(2, 2, 3).Bound().sens },
+		"cross": func(s *Session) float64 {
+			return s.NewCross(2, 3, .5).Bound().sens
+		},
+		"gram": func(s *Session) float64 { return s.NewGram(2, 3).Bound().sens },
+		"node grams": func(s *Session) float64 {
+			return s.NewNodeGrams(2, 2, 3).Bound().sens
+		},
 		"medians": func(s *Session) float64 {
 			return s.NewMedians(2, []float64{0, 1}).Bound().sens
 		},
@@ -145,7 +172,9 @@ func TestSubstitutionCoversRemoval(t *testing.T) {
 		"grouped squares": func(s *Session) float64 {
 			return s.NewGroupedSquareSums(Nodes{}, CellGroups{}, 1, 2, true).boundSums().sens
 		},
-		"votes":   func(s *Session) float64 { return s.NewVotes(5, 2).Scores([]int{0, 1}).sens },
+		"votes": func(s *Session) float64 {
+			return s.NewVotes(5, 2).Scores([]int{0, 1}).sens
+		},
 		"ballots": func(s *Session) float64 { return s.NewVotes(5, 2).Counts().sens },
 		"classes": func(s *Session) float64 {
 			return s.NewClassStats(2, 3, 1.5, ClassWeights{}).Bound().sens
@@ -154,7 +183,9 @@ func TestSubstitutionCoversRemoval(t *testing.T) {
 			return s.NewClassStats(2, 3, 1.5, ClassWeights{3, .1, .2, 1}).Bound().sens
 		},
 		"agreement": func(s *Session) float64 { return s.NewAgreement(.5, 2).Sum().sens },
-		"points":    func(s *Session) float64 { return s.NewPoints(LeastPoints, 2).Bound().sens },
+		"points": func(s *Session) float64 {
+			return s.NewPoints(LeastPoints, 2).Bound().sens
+		},
 		"minimizer": func(s *Session) float64 {
 			x, err := s.NewMinimizer(2, 1, .5, 1, 3).Bound(context.Background())
 			if err != nil {
@@ -163,20 +194,28 @@ func TestSubstitutionCoversRemoval(t *testing.T) {
 			return x.Sensitivity()
 		},
 		"kendall": func(s *Session) float64 {
-			k, err := s.NewKendall(context.Background(), 2,
+			k, err := s.NewKendall(
+				context.Background(),
+				2,
 				func(int, *kendall.Scratch) *kendall.Ranks {
 					return ranks(1, 2, 3)
-				}, ranks(3, 1, 2).Kept)
+				},
+				ranks(3, 1, 2).Kept,
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return k.Scores([]int{0, 1}).sens
 		},
 		"kendall, later": func(s *Session) float64 {
-			k, err := s.NewKendall(context.Background(), 2,
+			k, err := s.NewKendall(
+				context.Background(),
+				2,
 				func(int, *kendall.Scratch) *kendall.Ranks {
 					return ranks(1, 2, 3)
-				}, ranks(3, 1, 2).Kept)
+				},
+				ranks(3, 1, 2).Kept,
+			)
 			if err == nil {
 				err = k.Pick(context.Background(), 0)
 			}
@@ -186,10 +225,15 @@ func TestSubstitutionCoversRemoval(t *testing.T) {
 			return k.Scores([]int{1}).sens
 		},
 	} {
-		removed, replaced := bound(testSession(t, budget.AddRemove, 1)),
-			bound(testSession(t, budget.Substitute, 1))
+		removed := bound(testSession(t, budget.AddRemove, 1))
+		replaced := bound(testSession(t, budget.Substitute, 1))
 		if !(removed > 0 && replaced >= removed) {
-			t.Errorf("%s: %v for a replaced record, %v for a removed one", name, replaced, removed)
+			t.Errorf(
+				"%s: %v for a replaced record, %v for a removed one",
+				name,
+				replaced,
+				removed,
+			)
 		}
 	}
 }
@@ -201,7 +245,8 @@ func TestHistogramSensitivity(t *testing.T) {
 		h := s.NewHistogram(weights, bins)
 		block := make([][]uint16, columns)
 		for _, r := range rows { // bin 3 does not exist
-			block[0], block[1] = append(block[0], uint16(r%4)), append(block[1], uint16(r/4))
+			block[0] = append(block[0], uint16(r%4))
+			block[1] = append(block[1], uint16(r/4))
 		}
 		h.Add(block)
 		return h.Bound()
@@ -227,20 +272,28 @@ func TestUnevenHistogramSensitivity(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 1)
 	uneven := s.NewUnevenHistogram(weights, []int{2, 5, 1})
 	uneven.Add([][]uint16{{1, 1, 2}, {4, 0, 5}, {0, 1, 0}})
-	if want := []int64{0, 2, 4, 0, 0, 0, 4, 2}; !slices.EqualFunc(uneven.Bound().value, want,
+	want := []int64{0, 2, 4, 0, 0, 0, 4, 2}
+	if !slices.EqualFunc(uneven.Bound().value, want,
 		func(got, want int64) bool {
 			return got == want<<20
 		}) {
 		t.Errorf("counts %v, want %v in units of 2^20", uneven.Bound().value, want)
 	}
-	if even := s.NewHistogram(weights,
-		3).Bound().Sensitivity(); uneven.Bound().Sensitivity() != even {
-		t.Errorf("sensitivity %v, that of equal columns is %v", uneven.Bound().Sensitivity(), even)
+	even := s.NewHistogram(weights, 3).Bound().Sensitivity()
+	if uneven.Bound().Sensitivity() != even {
+		t.Errorf(
+			"sensitivity %v, that of equal columns is %v",
+			uneven.Bound().Sensitivity(),
+			even,
+		)
 	}
-	if sum := s.NewHistogram(weights,
-		3).CellBound().Sensitivity(); uneven.CellBound().Sensitivity() != sum {
-		t.Errorf("L1 sensitivity %v, that of equal columns is %v", uneven.CellBound().Sensitivity(),
-			sum)
+	sum := s.NewHistogram(weights, 3).CellBound().Sensitivity()
+	if uneven.CellBound().Sensitivity() != sum {
+		t.Errorf(
+			"L1 sensitivity %v, that of equal columns is %v",
+			uneven.CellBound().Sensitivity(),
+			sum,
+		)
 	}
 }
 
@@ -251,7 +304,9 @@ func TestSumsSensitivity(t *testing.T) {
 		b := s.NewSums([]float64{-1, 0, .2}, []float64{.5, 2, .2})
 		var x, y, z []float64
 		for _, r := range rows {
-			x, y, z = append(x, values[r%7]), append(y, values[r/7]), append(z, .2)
+			x = append(x, values[r%7])
+			y = append(y, values[r/7])
+			z = append(z, .2)
 		}
 		b.Add([][]float64{x, y, z})
 		return b.Bound()
@@ -270,18 +325,30 @@ func TestGramSensitivity(t *testing.T) {
 	for _, limit := range []float64{.3, 1, 1.9, 3} {
 		for _, rel := range bothRelations() {
 			s := testSession(t, rel, 1)
-			worst, sens := 0.0, 0.0
+			worst := 0.0
+			sens := 0.0
 			eachNeighbour(2, len(rows), rel, func(a, b []int) {
-				x, y := gramOf(s, limit, rows, a), gramOf(s, limit, rows, b)
+				x := gramOf(s, limit, rows, a)
+				y := gramOf(s, limit, rows, b)
 				sens = x.sens
 				worst = math.Max(worst, frobeniusDistance(x.value, y.value))
 			})
 			if worst > sens {
-				t.Errorf("%v, limit %v: change %v above the declared %v", rel, limit, worst, sens)
+				t.Errorf(
+					"%v, limit %v: change %v above the declared %v",
+					rel,
+					limit,
+					worst,
+					sens,
+				)
 			}
 			if limit <= 1.9 && worst < .7*sens { // a constant entry keeps rows from being orthogonal
-				t.Errorf("%v, limit %v: largest change found is %.3f of the declared sensitivity",
-					rel, limit, worst/sens)
+				t.Errorf(
+					"%v, limit %v: largest change found is %.3f of the declared sensitivity",
+					rel,
+					limit,
+					worst/sens,
+				)
 			}
 		}
 	}
@@ -300,7 +367,8 @@ func gramOf(s *Session, limit float64, rows [][]int16, pick []int) Bounded[Symme
 }
 
 func frobeniusDistance(a, b Symmetric) float64 {
-	sum, k := 0.0, 0
+	sum := 0.0
+	k := 0
 	for i := range a.P {
 		for j := i; j < a.P; j++ {
 			d := float64(b.Packed[k] - a.Packed[k])
@@ -319,20 +387,27 @@ func frobeniusDistance(a, b Symmetric) float64 {
 func TestClip(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {
-		p, n := rapid.IntRange(1, 9).Draw(t, "p"), rapid.IntRange(1, 5).Draw(t, "n")
+		p := rapid.IntRange(1, 9).Draw(t, "p")
+		n := rapid.IntRange(1, 5).Draw(t, "n")
 		limit := rapid.Float64Range(1e-3, 9).Draw(t, "limit")
 		g := s.NewGram(p, limit)
-		before, after := make([][]int16, p), make([][]int16, p)
+		before := make([][]int16, p)
+		after := make([][]int16, p)
 		for k := range before {
-			before[k] = rapid.SliceOfN(rapid.Int16(), n, n).Draw(t, fmt.Sprint("column", k))
+			before[k] = rapid.SliceOfN(rapid.Int16(), n, n).Draw(
+				t,
+				fmt.Sprint("column", k),
+			)
 			after[k] = append([]int16(nil), before[k]...)
 		}
 		g.clipRows(after)
 		for i := range n {
 			var was, is uint64
 			for k := range before {
-				b, a := int64(min(max(before[k][i], -FixedOne), FixedOne)), int64(after[k][i])
-				was, is = was+uint64(b*b), is+uint64(a*a)
+				b := int64(min(max(before[k][i], -FixedOne), FixedOne))
+				a := int64(after[k][i])
+				was += uint64(b * b)
+				is += uint64(a * a)
 				if a*b < 0 || a*a > b*b {
 					t.Fatalf("entry %d became %d", b, a)
 				}
@@ -363,7 +438,8 @@ func TestSumsIgnoreOrderAndCuts(t *testing.T) {
 		cut := rapid.IntRange(0, n).Draw(t, "cut")
 		whole := s.NewSums([]float64{-1}, []float64{1})
 		whole.Add([][]float64{x})
-		a, b := s.NewSums([]float64{-1}, []float64{1}), s.NewSums([]float64{-1}, []float64{1})
+		a := s.NewSums([]float64{-1}, []float64{1})
+		b := s.NewSums([]float64{-1}, []float64{1})
 		a.Add([][]float64{order[:cut]})
 		b.Add([][]float64{order[cut:]})
 		a.Cells().mergeValues(b.Cells().copyValues())
@@ -376,8 +452,12 @@ func TestSumsIgnoreOrderAndCuts(t *testing.T) {
 func TestMisshapenBlocksPanic(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 1)
 	for name, f := range map[string]func(){
-		"histogram columns": func() { s.NewHistogram([]int{1, 1}, 3).Add([][]uint16{{1}}) },
-		"histogram lengths": func() { s.NewHistogram([]int{1, 1}, 3).Add([][]uint16{{1}, {1, 2}}) },
+		"histogram columns": func() {
+			s.NewHistogram([]int{1, 1}, 3).Add([][]uint16{{1}})
+		},
+		"histogram lengths": func() {
+			s.NewHistogram([]int{1, 1}, 3).Add([][]uint16{{1}, {1, 2}})
+		},
 		"histogram numbers": func() { s.NewUnevenHistogram([]int{1, 1}, []int{3}) },
 		"gram columns":      func() { s.NewGram(2, 1).Add([][]int16{{1}}) },
 		"gram lengths":      func() { s.NewGram(2, 1).Add([][]int16{{1}, {1, 2}}) },

@@ -15,13 +15,20 @@ import (
 // searchSession returns a session of a plan with a selection between two candidates and one more step.
 func searchSession(t testing.TB, law budget.Selection, seed uint64) *Session {
 	t.Helper()
-	p, err := budget.Calibrate(budget.Parallel("fit",
-		budget.SelectBest("train", law,
-			budget.Parallel("a", budget.GaussianLeaf("model", 1, 1), budget.GaussianLeaf("score",
-				1, 1)),
-			budget.Sequence("b", budget.GaussianLeaf("model", 1, 2))),
-		budget.GaussianLeaf("metric", 1, 1)),
-		budget.Target{Epsilon: 1, Delta: 1e-6})
+	p, err := budget.Calibrate(
+		budget.Parallel("fit",
+			budget.SelectBest("train",
+				law,
+				budget.Parallel("a",
+					budget.GaussianLeaf("model", 1, 1),
+					budget.GaussianLeaf("score", 1, 1),
+				),
+				budget.Sequence("b", budget.GaussianLeaf("model", 1, 2)),
+			),
+			budget.GaussianLeaf("metric", 1, 1),
+		),
+		budget.Target{Epsilon: 1, Delta: 1e-6},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,10 +63,13 @@ func TestBestLaw(t *testing.T) {
 	for i := range uint64(n) {
 		core := newRunState(base.core.priced)
 		binary.BigEndian.PutUint64(core.key[:], i)
-		w, err := Best(core.sessionAt("fit"), "train",
+		w, err := Best(
+			core.sessionAt("fit"),
+			"train",
 			func(c int, _ *Session) (int, float64, error) {
 				return 0, float64(c), nil
-			})
+			},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,19 +86,24 @@ func TestBestTakesTheBest(t *testing.T) {
 	for seed := uint64(1); seed < 60; seed++ {
 		var given []float64
 		scores := []float64{math.NaN(), .3, .9, math.Inf(-1), .9, .1}
-		w, err := Best(searchSession(t, runsOf(t, 8), seed), "train",
+		w, err := Best(
+			searchSession(t, runsOf(t, 8), seed),
+			"train",
 			func(int, *Session) (int, float64, error) {
 				x := scores[(len(given)+int(seed))%len(scores)]
 				given = append(given, x)
 				return len(given) - 1, x, nil
-			})
+			},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, best := 0, math.Inf(-1)
+		want := 0
+		best := math.Inf(-1)
 		for i, x := range given {
 			if x > best {
-				want, best = i, x
+				want = i
+				best = x
 			}
 		}
 		if w.Result != want || w.Score != best {
@@ -147,14 +162,18 @@ func TestTriesHaveOwnNoise(t *testing.T) {
 		if _, err := Gaussian(other, "model", newVector(0)); !errors.Is(err, ErrTry) {
 			t.Errorf("of the other candidate: %v", err)
 		}
-		if _, err := Gaussian(s.core.sessionAt("fit"), "metric", newVector(0)); !errors.Is(err,
-			ErrTry) {
+		_, err = Gaussian(s.core.sessionAt("fit"), "metric", newVector(0))
+		if !errors.Is(err, ErrTry) {
 			t.Errorf("outside the selection: %v", err)
 		}
-		if _, err := Best(s.core.sessionAt("fit"), "train",
+		_, err = Best(
+			s.core.sessionAt("fit"),
+			"train",
 			func(int, *Session) (int, float64, error) {
 				return 0, 0, nil
-			}); !errors.Is(err, ErrTry) {
+			},
+		)
+		if !errors.Is(err, ErrTry) {
 			t.Errorf("a selection in a try: %v", err)
 		}
 		return 0, 0, nil
@@ -165,30 +184,38 @@ func TestTriesHaveOwnNoise(t *testing.T) {
 	if calls[0] == 0 || calls[1] == 0 {
 		t.Fatalf("tries by candidate: %v; take another seed", calls)
 	}
-	if _, err := GaussianPart(last, "model", 0, 0, 1, newVector(0)); !errors.Is(err, ErrTry) {
+	_, err = GaussianPart(last, "model", 0, 0, 1, newVector(0))
+	if !errors.Is(err, ErrTry) {
 		t.Errorf("after the try: %v", err)
 	}
-	if _, err := Best(s, "train", func(int, *Session) (int, float64, error) {
+	_, err = Best(s, "train", func(int, *Session) (int, float64, error) {
 		return 0, 0, nil
-	}); !errors.Is(err, ErrSpent) {
+	})
+	if !errors.Is(err, ErrSpent) {
 		t.Errorf("a second selection: %v", err)
 	}
-	if _, err := Best(s, "metric", func(int, *Session) (int, float64, error) {
+	_, err = Best(s, "metric", func(int, *Session) (int, float64, error) {
 		return 0, 0, nil
-	}); !errors.Is(err, ErrUnknownLeaf) {
+	})
+	if !errors.Is(err, ErrUnknownLeaf) {
 		t.Errorf("no selection: %v", err)
 	}
 	geometric := searchSession(t, budget.Selection{Eta: 1, Gamma: .2}, 3)
-	if _, err := Best(geometric, "train", func(int, *Session) (int, float64, error) {
+	_, err = Best(geometric, "train", func(int, *Session) (int, float64, error) {
 		return 0, 0, nil
-	}); !errors.Is(err, ErrLaw) {
+	})
+	if !errors.Is(err, ErrLaw) {
 		t.Errorf("eta 1: %v", err)
 	}
 	failure := errors.New("no")
-	if _, err := Best(searchSession(t, runsOf(t, 3), 3), "train",
+	_, err = Best(
+		searchSession(t, runsOf(t, 3), 3),
+		"train",
 		func(int, *Session) (int, float64, error) {
 			return 0, 0, failure
-		}); !errors.Is(err, failure) {
+		},
+	)
+	if !errors.Is(err, failure) {
 		t.Errorf("an error of a try: %v", err)
 	}
 }
@@ -213,8 +240,9 @@ func TestEventsHideTries(t *testing.T) {
 		first[w.Candidate] = events
 		for _, e := range events {
 			within := fmt.Sprintf("fit/train/%s/", []string{"a", "b"}[w.Candidate])
-			if won := len(e.Path) > len(within) &&
-				e.Path[:len(within)] == within; won != (e.Released > 0) || won && e.Scale == 0 {
+			won := len(e.Path) > len(within) &&
+				e.Path[:len(within)] == within
+			if won != (e.Released > 0) || won && e.Scale == 0 {
 				t.Errorf("candidate %d won: %+v", w.Candidate, e)
 			}
 		}
@@ -229,10 +257,15 @@ func ExampleBest() {
 	if err != nil {
 		panic(err)
 	}
-	tree := budget.SelectBest("search", law, budget.GaussianLeaf("coarse", 1, 1),
-		budget.GaussianLeaf("fine", 1, 1))
-	priced, err := budget.Calibrate(budget.Sequence("run", tree), budget.Target{Epsilon: 1,
-		Delta: 1e-6})
+	tree := budget.SelectBest("search",
+		law,
+		budget.GaussianLeaf("coarse", 1, 1),
+		budget.GaussianLeaf("fine", 1, 1),
+	)
+	priced, err := budget.Calibrate(budget.Sequence("run", tree), budget.Target{
+		Epsilon: 1,
+		Delta:   1e-6,
+	})
 	if err != nil {
 		panic(err)
 	}
@@ -261,7 +294,10 @@ func TestBestRehearsal(t *testing.T) {
 		tried = append(tried, c)
 		return c, float64(c), nil
 	})
-	if err != nil || !reflect.DeepEqual(tried, []int{0, 1}) || w.Candidate != 0 || w.Result != 0 {
+	if err != nil ||
+		!reflect.DeepEqual(tried, []int{0, 1}) ||
+		w.Candidate != 0 ||
+		w.Result != 0 {
 		t.Errorf("tried %v, %+v: %v", tried, w, err)
 	}
 }

@@ -37,8 +37,11 @@ func maskOf(chosen []int) (m int) {
 // exponential by Gauss-Legendre quadrature, which is exact for this polynomial in p = exp(-z): P(c) = integral of
 // size a_c/(1-a_c p) prod_o (1-a_o p)^size_o, a = exp(u).
 func maxLaw(u, size []float64, exponential bool) []float64 {
-	out, a := make([]float64, len(u)), make([]float64, len(u))
-	top, degree, total := slices.Max(u), 0., 0.
+	out := make([]float64, len(u))
+	a := make([]float64, len(u))
+	top := slices.Max(u)
+	degree := 0.
+	total := 0.
 	for c := range u {
 		a[c] = math.Exp(u[c] - top)
 		degree += size[c]
@@ -51,7 +54,8 @@ func maxLaw(u, size []float64, exponential bool) []float64 {
 		return out
 	}
 	n := int(degree)/2 + 2
-	at, weight := make([]float64, n), make([]float64, n)
+	at := make([]float64, n)
+	weight := make([]float64, n)
 	quad.Legendre{}.FixedLocations(at, weight, 0, 1)
 	for i, p := range at {
 		product := weight[i]
@@ -69,9 +73,11 @@ func maxLaw(u, size []float64, exponential bool) []float64 {
 // own noise.
 func bruteLaw(x []int64, k int, gamma, rate float64, exponential bool) setLaw {
 	masks := setsOf(len(x), k)
-	u, size := make([]float64, len(masks)), make([]float64, len(masks))
+	u := make([]float64, len(masks))
+	size := make([]float64, len(masks))
 	for i, m := range masks {
-		best, worst := math.Inf(-1), math.Inf(1) // outside, inside
+		best := math.Inf(-1)
+		worst := math.Inf(1) // outside, inside
 		for j, v := range x {
 			if m>>j&1 == 1 {
 				worst = math.Min(worst, float64(v))
@@ -79,7 +85,8 @@ func bruteLaw(x []int64, k int, gamma, rate float64, exponential bool) setLaw {
 				best = math.Max(best, float64(v))
 			}
 		}
-		u[i], size[i] = -rate*((1-gamma)*math.Max(best, worst)-gamma*worst), 1
+		u[i] = -rate * ((1-gamma)*math.Max(best, worst) - gamma*worst)
+		size[i] = 1
 	}
 	law := make(setLaw, 1<<len(x))
 	for i, p := range maxLaw(u, size, exponential) {
@@ -92,20 +99,24 @@ func bruteLaw(x []int64, k int, gamma, rate float64, exponential bool) setLaw {
 // class sizes and bodies of the paper instead of ours.
 func classLaw(l *lipschitzClasses, exponential, published bool) setLaw {
 	type class struct{ h, t int }
-	classes, u, size := []class{{l.k - 1, l.k}}, []float64{0}, []float64{1}
+	classes := []class{{l.k - 1, l.k}}
+	u := []float64{0}
+	size := []float64{1}
 	for t := l.k + 1; t <= len(l.order); t++ {
 		for h := range l.k {
 			n := math.Exp(l.logSize(h, t))
 			if published {
 				n = binomial(t-h-1, l.k-h-1)
 			}
-			classes, u, size = append(classes, class{h, t}), append(u, -l.classLoss(h, t)),
-				append(size, math.Round(n))
+			classes = append(classes, class{h, t})
+			u = append(u, -l.classLoss(h, t))
+			size = append(size, math.Round(n))
 		}
 	}
 	law := make(setLaw, 1<<len(l.order))
 	for c, p := range maxLaw(u, size, exponential) {
-		h, t := classes[c].h, classes[c].t
+		h := classes[c].h
+		t := classes[c].t
 		first := h + 1 // index of the first rank of the body
 		if published {
 			first = h
@@ -113,8 +124,13 @@ func classLaw(l *lipschitzClasses, exponential, published bool) setLaw {
 		body := max(t-1-first, 0)
 		sets := setsOf(body, l.k-h-1)
 		if len(sets) != int(size[c]) {
-			panic(fmt.Sprintf("class (%d, %d) has %d sets, its size is %v", h, t, len(sets),
-				size[c]))
+			panic(fmt.Sprintf(
+				"class (%d, %d) has %d sets, its size is %v",
+				h,
+				t,
+				len(sets),
+				size[c],
+			))
 		}
 		for _, b := range sets {
 			m := maskOf(l.order[:h]) | 1<<l.order[t-1]
@@ -140,8 +156,13 @@ func binomial(n, k int) float64 {
 // vectorsOf calls f with scores of d candidates, with and without ties, in
 // every kind of order.
 func vectorsOf(d int, f func(x []int64)) {
-	for _, x := range [][]int64{{3, 2, 1, 0, -2, -9}, {0, 1, 2, 3, 4, 5}, {4, 4, 4, 4, 4, 4},
-		{1, 7, 1, 7, -3, 1}, {-5, 0, 9, 9, 2, 0}} {
+	for _, x := range [][]int64{
+		{3, 2, 1, 0, -2, -9},
+		{0, 1, 2, 3, 4, 5},
+		{4, 4, 4, 4, 4, 4},
+		{1, 7, 1, 7, -3, 1},
+		{-5, 0, 9, 9, 2, 0},
+	} {
 		f(x[:d])
 	}
 }
@@ -158,7 +179,8 @@ func sampleSets(t *testing.T, n int, law setLaw, draw func() []int) {
 	var got, want []float64
 	for m, p := range law {
 		if p > 0 {
-			got, want = append(got, counts[m]), append(want, p*float64(n))
+			got = append(got, counts[m])
+			want = append(want, p*float64(n))
 		} else if counts[m] > 0 {
 			t.Errorf("set %b of probability 0 was drawn", m)
 		}
@@ -176,11 +198,18 @@ func TestLipschitzValues(t *testing.T) {
 		true:  {.280178, .200109, .148250, .148250, .111607, .111607},
 	} {
 		l := newLipschitzClasses(x, 2, .5, 1./2)
-		law, expected := classLaw(l, exponential, false), make(setLaw, 1<<4)
+		law := classLaw(l, exponential, false)
+		expected := make(setLaw, 1<<4)
 		for i, m := range masks {
 			expected[m] = want[i]
 			if math.Abs(law[m]-want[i]) > 6e-7 {
-				t.Errorf("exponential %v, set %04b: %.7f, want %v", exponential, m, law[m], want[i])
+				t.Errorf(
+					"exponential %v, set %04b: %.7f, want %v",
+					exponential,
+					m,
+					law[m],
+					want[i],
+				)
 			}
 		}
 		s := testStream(100)
@@ -198,17 +227,27 @@ func TestLipschitzLaw(t *testing.T) {
 				vectorsOf(d, func(x []int64) {
 					for _, exponential := range []bool{false, true} {
 						l := newLipschitzClasses(x, k, gamma, .4)
-						got, want := classLaw(l, exponential, false),
-							bruteLaw(x, k, gamma, .4, exponential)
+						got := classLaw(l, exponential, false)
+						want := bruteLaw(x, k, gamma, .4, exponential)
 						for m := range want {
 							if math.Abs(got[m]-want[m]) > 1e-12 {
-								t.Fatalf("%v, k %d, gamma %v, exponential %v, set %b: %v, want %v",
-									x, k, gamma, exponential, m, got[m], want[m])
+								t.Fatalf(
+									"%v, k %d, gamma %v, exponential %v, set %b: %v, want %v",
+									x,
+									k,
+									gamma,
+									exponential,
+									m,
+									got[m],
+									want[m],
+								)
 							}
 						}
 						seed++
 						s := testStream(seed)
-						sampleSets(t, 1000, want, func() []int { return l.drawSet(s, exponential) })
+						sampleSets(t, 1000, want, func() []int {
+							return l.drawSet(s, exponential)
+						})
 					}
 				})
 			}
@@ -221,12 +260,14 @@ func TestLipschitzLaw(t *testing.T) {
 func TestLipschitzOfOne(t *testing.T) {
 	x := []int64{4, -1, 2, 2}
 	for _, gamma := range gammas {
-		law, total := classLaw(newLipschitzClasses(x, 1, gamma, .7), false, false), 0.
+		law := classLaw(newLipschitzClasses(x, 1, gamma, .7), false, false)
+		total := 0.
 		for _, v := range x {
 			total += math.Exp(.7 * gamma * float64(v))
 		}
 		for j, v := range x {
-			if want := math.Exp(.7*gamma*float64(v)) / total; math.Abs(law[1<<j]-want) > 1e-14 {
+			want := math.Exp(.7*gamma*float64(v)) / total
+			if math.Abs(law[1<<j]-want) > 1e-14 {
 				t.Errorf("gamma %v, candidate %d: %v, want %v", gamma, j, law[1<<j], want)
 			}
 		}
@@ -236,8 +277,13 @@ func TestLipschitzOfOne(t *testing.T) {
 // worstPair searches all pairs of score vectors with d ranked entries from 0..grid-1 in which every entry moves by
 // one of moves. It returns the largest log-ratio of the probability of a set, and the largest range of log-ratios
 // within a pair. law takes scores in decreasing order.
-func worstPair(d, k, grid int, moves []int64, law func(x []int64) setLaw) (ratio, span float64) {
-	cache, masks := map[[6]int64]setLaw{}, setsOf(d, k)
+func worstPair(
+	d, k, grid int,
+	moves []int64,
+	law func(x []int64) setLaw,
+) (ratio, span float64) {
+	cache := map[[6]int64]setLaw{}
+	masks := setsOf(d, k)
 	logLaw := func(x []int64) setLaw {
 		id := [6]int64{}
 		copy(id[:], x)
@@ -250,27 +296,36 @@ func worstPair(d, k, grid int, moves []int64, law func(x []int64) setLaw) (ratio
 		}
 		return cache[id]
 	}
-	base, order := make([]int64, d), make([]int, d)
-	moved, after := make([]int64, d), make([]int64, d)
+	base := make([]int64, d)
+	order := make([]int, d)
+	moved := make([]int64, d)
+	after := make([]int64, d)
 	pair := func(move int) {
 		for j := range moved {
-			moved[j], order[j] = base[j]+moves[move%len(moves)], j
+			moved[j] = base[j] + moves[move%len(moves)]
+			order[j] = j
 			move /= len(moves)
 		}
-		slices.SortStableFunc(order, func(a, b int) int { return int(moved[b] - moved[a]) })
+		slices.SortStableFunc(order, func(a, b int) int {
+			return int(moved[b] - moved[a])
+		})
 		for rank, j := range order {
 			after[rank] = moved[j]
 		}
-		p, q := logLaw(base), logLaw(after)
-		low, high := math.Inf(1), math.Inf(-1)
+		p := logLaw(base)
+		q := logLaw(after)
+		low := math.Inf(1)
+		high := math.Inf(-1)
 		for _, m := range masks {
 			n := 0
 			for rank, j := range order {
 				n |= m >> j & 1 << rank
 			}
-			low, high = math.Min(low, p[m]-q[n]), math.Max(high, p[m]-q[n])
+			low = math.Min(low, p[m]-q[n])
+			high = math.Max(high, p[m]-q[n])
 		}
-		ratio, span = max(ratio, high, -low), max(span, high-low)
+		ratio = max(ratio, high, -low)
+		span = max(span, high-low)
 	}
 	var grow func(at int, most int64)
 	grow = func(at int, most int64) {
@@ -302,13 +357,23 @@ func TestLipschitzPrivacy(t *testing.T) {
 				for _, gamma := range gammas {
 					for _, exponential := range []bool{false, true} {
 						ratio, span := worstPair(d, k, 3, moves, func(x []int64) setLaw {
-							return classLaw(newLipschitzClasses(x, k, gamma, rate), exponential,
-								false)
+							return classLaw(
+								newLipschitzClasses(x, k, gamma, rate),
+								exponential,
+								false,
+							)
 						})
 						if ratio > epsilon+1e-12 || !exponential && span > epsilon+1e-12 {
 							t.Errorf(
 								"d %d, k %d, gamma %v, exponential %v, moves %v: log-ratio %v, range %v",
-								d, k, gamma, exponential, moves, ratio, span)
+								d,
+								k,
+								gamma,
+								exponential,
+								moves,
+								ratio,
+								span,
+							)
 						}
 						most[exponential] = max(most[exponential], ratio)
 					}
@@ -319,8 +384,11 @@ func TestLipschitzPrivacy(t *testing.T) {
 	t.Logf("largest log-ratios %v", most)
 	for exponential, ratio := range most {
 		if ratio < .75*epsilon {
-			t.Errorf("exponential %v: the search reached a log-ratio of %v only", exponential,
-				ratio)
+			t.Errorf(
+				"exponential %v: the search reached a log-ratio of %v only",
+				exponential,
+				ratio,
+			)
 		}
 	}
 }
@@ -336,12 +404,21 @@ func TestPublishedClassSizes(t *testing.T) {
 	for _, exponential := range []bool{false, true} {
 		worst := 0.
 		for k := 2; k < 6; k++ {
-			ratio, _ := worstPair(6, k, 3, []int64{-1, 0, 1}, published(k, .5, 1./2, exponential))
+			ratio, _ := worstPair(
+				6,
+				k,
+				3,
+				[]int64{-1, 0, 1},
+				published(k, .5, 1./2, exponential),
+			)
 			worst = max(worst, ratio)
 		}
 		if worst < 1.2 {
-			t.Errorf("exponential %v: the search found %v only, though the claim of 1 is wrong",
-				exponential, worst)
+			t.Errorf(
+				"exponential %v: the search found %v only, though the claim of 1 is wrong",
+				exponential,
+				worst,
+			)
 		}
 		t.Logf("exponential %v: log-ratio %.3f at a claimed epsilon of 1", exponential, worst)
 	}
@@ -352,9 +429,10 @@ func TestPublishedClassSizes(t *testing.T) {
 		if ratio < want-.001 {
 			t.Errorf("%d of %d: log-ratio %v, expected log k", k, d, ratio)
 		}
-		if sound, _ := worstPair(d, k, 2, []int64{-1, 0, 1}, func(x []int64) setLaw {
+		sound, _ := worstPair(d, k, 2, []int64{-1, 0, 1}, func(x []int64) setLaw {
 			return classLaw(newLipschitzClasses(x, k, .5, 1e-9), false, false)
-		}); sound > 1e-8 {
+		})
+		if sound > 1e-8 {
 			t.Errorf("%d of %d: our sizes have log-ratio %v", k, d, sound)
 		}
 	}
@@ -370,23 +448,39 @@ func TestLipschitzPassesOverNothing(t *testing.T) {
 		for j := range x {
 			x[j] = r.Int64N(100)
 		}
-		l := newLipschitzClasses(x, 1+r.IntN(d-1), gammas[r.IntN(4)], math.Pow(10, 4*r.Float64()-4))
+		l := newLipschitzClasses(
+			x,
+			1+r.IntN(d-1),
+			gammas[r.IntN(4)],
+			math.Pow(10, 4*r.Float64()-4),
+		)
 		for _, exponential := range []bool{false, true} {
 			plain := testStream(byte(trial))
-			h, at := l.k-1, l.k
+			h := l.k - 1
+			at := l.k
 			best := classNoise(0, plain.Gumbel().Value(), exponential)
 			for j := l.k + 1; j <= d; j++ {
 				for i := range l.k {
-					if v := classNoise(l.logSize(i, j), plain.Gumbel().Value(), exponential) -
-						l.classLoss(i, j); v > best {
-						best, h, at = v, i, j
+					v := classNoise(l.logSize(i, j), plain.Gumbel().Value(), exponential) -
+						l.classLoss(i, j)
+					if v > best {
+						best = v
+						h = i
+						at = j
 					}
 				}
 			}
-			if gotH, gotT := l.drawClass(testStream(byte(trial)), exponential); gotH != h ||
-				gotT != at {
-				t.Fatalf("d %d, k %d: class (%d, %d), the plain loop gives (%d, %d)", d, l.k, gotH,
-					gotT, h, at)
+			gotH, gotT := l.drawClass(testStream(byte(trial)), exponential)
+			if gotH != h || gotT != at {
+				t.Fatalf(
+					"d %d, k %d: class (%d, %d), the plain loop gives (%d, %d)",
+					d,
+					l.k,
+					gotH,
+					gotT,
+					h,
+					at,
+				)
 			}
 		}
 	}
@@ -401,8 +495,8 @@ func TestLipschitzFarScores(t *testing.T) {
 			for _, exponential := range []bool{false, true} {
 				l := newLipschitzClasses(x, 2, gamma, rate)
 				for seed := range byte(50) {
-					if got := l.drawSet(testStream(seed), exponential); !slices.Equal(got,
-						[]int{1, 3}) {
+					got := l.drawSet(testStream(seed), exponential)
+					if !slices.Equal(got, []int{1, 3}) {
 						t.Fatalf("gamma %v, rate %v: chose %v", gamma, rate, got)
 					}
 				}

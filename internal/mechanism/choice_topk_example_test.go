@@ -12,8 +12,10 @@ import (
 // A single draw selects the two of four columns that are related to the target.
 func ExampleTopK() {
 	top := mechanism.TopK{Form: mechanism.Lipschitz, K: 2}
-	priced, err := budget.Calibrate(budget.Sequence("run", top.Plan("columns", 1)),
-		budget.Target{Epsilon: 2, Delta: 1e-6})
+	priced, err := budget.Calibrate(
+		budget.Sequence("run", top.Plan("columns", 1)),
+		budget.Target{Epsilon: 2, Delta: 1e-6},
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -32,10 +34,14 @@ func ExampleTopK() {
 		}
 		target[i] = columns[1][i] + columns[3][i]
 	}
-	scores, err := s.NewKendall(context.Background(), len(columns),
+	scores, err := s.NewKendall(
+		context.Background(),
+		len(columns),
 		func(j int, c *kendall.Scratch) *kendall.Ranks {
 			return kendall.Rank(columns[j], c)
-		}, kendall.Rank(target, nil).Kept)
+		},
+		kendall.Rank(target, nil).Kept,
+	)
 	if err != nil {
 		fmt.Println(err)
 		return

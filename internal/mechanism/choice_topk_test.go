@@ -74,26 +74,35 @@ func TestOneShotLaw(t *testing.T) {
 	for d := 2; d <= 6; d++ {
 		for k := 1; k < d; k++ {
 			vectorsOf(d, func(x []int64) {
-				rounds, gumbel := roundsLaw(x, k, .3), gumbelLaw(x, k, .3)
+				rounds := roundsLaw(x, k, .3)
+				gumbel := gumbelLaw(x, k, .3)
 				total := 0.
 				for _, v := range x {
 					total += math.Exp(.3 * float64(v))
 				}
 				for m := range rounds {
 					if math.Abs(rounds[m]-gumbel[m]) > 1e-12 {
-						t.Fatalf("%v, k %d, set %b: %v by rounds, %v at once", x, k, m, rounds[m],
-							gumbel[m])
+						t.Fatalf(
+							"%v, k %d, set %b: %v by rounds, %v at once",
+							x,
+							k,
+							m,
+							rounds[m],
+							gumbel[m],
+						)
 					}
 				}
 				for j, v := range x {
-					if want := math.Exp(.3*float64(v)) / total; k == 1 &&
-						math.Abs(rounds[1<<j]-want) > 1e-12 {
+					want := math.Exp(.3*float64(v)) / total
+					if k == 1 && math.Abs(rounds[1<<j]-want) > 1e-12 {
 						t.Fatalf("%v, candidate %d: %v, want %v", x, j, rounds[1<<j], want)
 					}
 				}
 				seed++
 				s := testStream(seed)
-				sampleSets(t, 5000, gumbel, func() []int { return drawOneShot(s, x, k, .3) })
+				sampleSets(t, 5000, gumbel, func() []int {
+					return drawOneShot(s, x, k, .3)
+				})
 			})
 		}
 	}
@@ -118,7 +127,8 @@ func TestRoundsPrivacy(t *testing.T) {
 func TestOneShotReach(t *testing.T) {
 	x := []int64{math.MinInt64, 5, math.MaxInt64, 1 << 40, -(1 << 40), 0}
 	for seed := range byte(50) {
-		if got := drawOneShot(testStream(seed), x, 3, 1e3); !slices.Equal(got, []int{1, 2, 3}) {
+		got := drawOneShot(testStream(seed), x, 3, 1e3)
+		if !slices.Equal(got, []int{1, 2, 3}) {
 			t.Fatalf("chose %v", got)
 		}
 	}
@@ -129,8 +139,10 @@ var forms = []TopKForm{OneShot, Peeling, Lipschitz, LipschitzExponential}
 // topKSession returns a session with one priced release in the given form.
 func topKSession(t testing.TB, x TopK, epsilon float64, seed byte) *Session {
 	t.Helper()
-	p, err := budget.Calibrate(budget.Sequence("run", x.Plan("top", 1)),
-		budget.Target{Epsilon: epsilon, Delta: 1e-6})
+	p, err := budget.Calibrate(
+		budget.Sequence("run", x.Plan("top", 1)),
+		budget.Target{Epsilon: epsilon, Delta: 1e-6},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +155,12 @@ func topKSession(t testing.TB, x TopK, epsilon float64, seed byte) *Session {
 }
 
 func widthScores(width float64, v ...int64) Bounded[Vector] {
-	return Bounded[Vector]{value: v, norm: Width, sens: width, unit: 1}
+	return Bounded[Vector]{
+		value: v,
+		norm:  Width,
+		sens:  width,
+		unit:  1,
+	}
 }
 
 // TestTopKReleaseLaw checks that through the session every form has the distribution of the epsilon it was priced at.
@@ -153,7 +170,8 @@ func TestTopKReleaseLaw(t *testing.T) {
 	for _, form := range forms {
 		top := TopK{Form: form, K: 2}
 		if form >= Lipschitz {
-			top.Gamma, top.HasGamma = .25, true
+			top.Gamma = .25
+			top.HasGamma = true
 		}
 		first := topKSession(t, top, 3, 0)
 		law, _ := first.core.priced.Law("run/top")
@@ -189,11 +207,16 @@ func TestTopKSpends(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := out.Value(); len(v) != 3 || !slices.IsSorted(v) ||
-			len(slices.Compact(slices.Clone(v))) != 3 || v[0] < 0 || v[2] > 4 {
+		v := out.Value()
+		if len(v) != 3 ||
+			!slices.IsSorted(v) ||
+			len(slices.Compact(slices.Clone(v))) != 3 ||
+			v[0] < 0 ||
+			v[2] > 4 {
 			t.Errorf("%v: released %v", form, v)
 		}
-		e, draws := s.Events()[0], 3
+		e := s.Events()[0]
+		draws := 3
 		if form >= Lipschitz {
 			draws = 1
 		}
@@ -201,12 +224,15 @@ func TestTopKSpends(t *testing.T) {
 		if form == LipschitzExponential {
 			kind = budget.Pure
 		}
-		if e.Released != draws || e.Law.Draws != draws || e.Law.Kind != kind ||
-			e.Sensitivity != 2 || e.Scale != 0 {
+		if e.Released != draws ||
+			e.Law.Draws != draws ||
+			e.Law.Kind != kind ||
+			e.Sensitivity != 2 ||
+			e.Scale != 0 {
 			t.Errorf("%v: event %+v", form, e)
 		}
-		if _, err := top.Release(s, "top", widthScores(2, 5, 1, 1, 8, 9)); !errors.Is(err,
-			ErrSpent) {
+		_, err = top.Release(s, "top", widthScores(2, 5, 1, 1, 8, 9))
+		if !errors.Is(err, ErrSpent) {
 			t.Errorf("%v: a second release: %v", form, err)
 		}
 	}
@@ -228,10 +254,21 @@ func TestTopKRefuses(t *testing.T) {
 			"k = d":      {TopK{Form: form, K: 4}, good, ErrTopK},
 			"no scores":  {plan, widthScores(2), ErrTopK},
 			"form":       {TopK{Form: 9, K: 2}, good, ErrTopK},
-			"gamma 1":    {TopK{Form: form, K: 2, Gamma: 1, HasGamma: true}, good, ErrTopK},
-			"gamma < 0":  {TopK{Form: form, K: 2, Gamma: -.1, HasGamma: true}, good, ErrTopK},
-			"gamma NaN": {TopK{Form: form, K: 2, Gamma: math.NaN(), HasGamma: true}, good,
-				ErrTopK},
+			"gamma 1": {
+				TopK{Form: form, K: 2, Gamma: 1, HasGamma: true},
+				good,
+				ErrTopK,
+			},
+			"gamma < 0": {
+				TopK{Form: form, K: 2, Gamma: -.1, HasGamma: true},
+				good,
+				ErrTopK,
+			},
+			"gamma NaN": {
+				TopK{Form: form, K: 2, Gamma: math.NaN(), HasGamma: true},
+				good,
+				ErrTopK,
+			},
 			"gamma alone": {TopK{Form: form, K: 2, Gamma: .3}, good, ErrTopK},
 		} {
 			if _, err := c.top.Release(s, "top", c.scores); !errors.Is(err, c.err) {
@@ -249,23 +286,30 @@ func TestTopKRefuses(t *testing.T) {
 			t.Errorf("%v: an infinite width: %v", form, err)
 		}
 	}
-	for _, pair := range [][2]TopKForm{{Lipschitz, LipschitzExponential},
-		{LipschitzExponential, Lipschitz}, {OneShot, LipschitzExponential},
-		{LipschitzExponential, Peeling}} {
+	for _, pair := range [][2]TopKForm{
+		{Lipschitz, LipschitzExponential},
+		{LipschitzExponential, Lipschitz},
+		{OneShot, LipschitzExponential},
+		{LipschitzExponential, Peeling},
+	} {
 		s := topKSession(t, TopK{Form: pair[0], K: 2}, 1, 1)
-		if _, err := (TopK{Form: pair[1], K: 2}).Release(s, "top", good); !errors.Is(err, ErrLaw) {
+		_, err := (TopK{Form: pair[1], K: 2}).Release(s, "top", good)
+		if !errors.Is(err, ErrLaw) {
 			t.Errorf("%v on a leaf of %v: %v", pair[1], pair[0], err)
 		}
 	}
 	// More choices than were priced.
-	if _, err := (TopK{K: 3}).Release(topKSession(t, TopK{K: 2}, 1, 1), "top", good); !errors.Is(
+	_, err := (TopK{K: 3}).Release(topKSession(t, TopK{K: 2}, 1, 1), "top", good)
+	if !errors.Is(
 		err, ErrSpent) {
 		t.Errorf("3 choices on 2 draws: %v", err)
 	}
-	if err := (TopK{Form: Lipschitz, K: 1 << 12}).Validate(1 << 18); !errors.Is(err, ErrTopK) {
+	err = (TopK{Form: Lipschitz, K: 1 << 12}).Validate(1 << 18)
+	if !errors.Is(err, ErrTopK) {
 		t.Errorf("2^30 classes: %v", err)
 	}
-	if err := (TopK{Form: Lipschitz, K: 2}).Validate(maxLipschitz + 1); !errors.Is(err, ErrTopK) {
+	err = (TopK{Form: Lipschitz, K: 2}).Validate(maxLipschitz + 1)
+	if !errors.Is(err, ErrTopK) {
 		t.Errorf("too many candidates: %v", err)
 	}
 	if err := (TopK{Form: Lipschitz, K: 2, HasGamma: true}).Validate(3); err != nil {
@@ -314,12 +358,16 @@ func TestTopKManyCandidates(t *testing.T) {
 	for _, form := range forms {
 		for _, epsilon := range []float64{.01, 1e4} {
 			top := TopK{Form: form, K: k}
-			out, err := top.Release(topKSession(t, top, epsilon, 5), "top",
-				widthScores(10, scores...))
+			out, err := top.Release(
+				topKSession(t, top, epsilon, 5),
+				"top",
+				widthScores(10, scores...),
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
-			v, best := out.Value(), 0
+			v := out.Value()
+			best := 0
 			for i, j := range v {
 				if j < 0 || j >= d || i > 0 && v[i-1] >= j {
 					t.Fatalf("%v: not a set of candidates: %v", form, v)
@@ -329,7 +377,13 @@ func TestTopKManyCandidates(t *testing.T) {
 				}
 			}
 			if len(v) != k || epsilon > 1 && best < k*9/10 {
-				t.Errorf("%v at epsilon %v: %d chosen, %d of the best", form, epsilon, len(v), best)
+				t.Errorf(
+					"%v at epsilon %v: %d chosen, %d of the best",
+					form,
+					epsilon,
+					len(v),
+					best,
+				)
 			}
 		}
 	}
@@ -350,8 +404,12 @@ func benchmarkTopK(b *testing.B, d, k int) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := top.Release(s, "top",
-					widthScores(2.5*(1<<20), scores...)); err != nil {
+				_, err = top.Release(
+					s,
+					"top",
+					widthScores(2.5*(1<<20), scores...),
+				)
+				if err != nil {
 					b.Fatal(err)
 				}
 			}

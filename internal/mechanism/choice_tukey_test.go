@@ -46,7 +46,8 @@ func close6(t *testing.T, what string, got, want, tolerance float64) {
 func TestDepthExample(t *testing.T) {
 	var x, y []float64
 	for i := 1.; i <= 12; i++ {
-		x, y = append(x, i), append(y, (i-6.5)*(i-6.5)*(i-6.5))
+		x = append(x, i)
+		y = append(y, (i-6.5)*(i-6.5)*(i-6.5))
 	}
 	n := newNestedBoxes(cloudOfColumns(x, y))
 	law := depthLaw{depthStep(.5), 1e-5}
@@ -66,7 +67,11 @@ func TestDepthExample(t *testing.T) {
 		if q < 6 {
 			inner = scaledRatio(n.boxVolume(q+1), bigOne, -2*gridBits)
 		}
-		depths[q] = math.Exp(.5*float64(q)) * (scaledRatio(n.boxVolume(q), bigOne, -2*gridBits) - inner) /
+		depths[q] = math.Exp(.5*float64(q)) * (scaledRatio(
+			n.boxVolume(q),
+			bigOne,
+			-2*gridBits,
+		) - inner) /
 			weight
 	}
 	for i, want := range []float64{.829404, .140059, .029927, .000609} {
@@ -87,7 +92,8 @@ func drawLaw(n *nestedBoxes, law depthLaw, total *big.Int) []float64 {
 	var out []float64
 	last := new(big.Int)
 	for q := n.t; q <= n.q; q++ {
-		lo, hi := new(big.Int).Set(last), new(big.Int).Set(total) // box(u) <= q below some u
+		lo := new(big.Int).Set(last)
+		hi := new(big.Int).Set(total) // box(u) <= q below some u
 		for lo.Cmp(hi) < 0 {
 			mid := new(big.Int).Add(lo, hi)
 			mid.Rsh(mid, 1)
@@ -151,8 +157,10 @@ func newBrute(points [][]int, side int, law depthLaw) brute {
 }
 
 func (b brute) rho() *big.Rat {
-	return new(big.Rat).SetFrac(new(big.Int).SetUint64(b.law.step),
-		new(big.Int).Lsh(bigOne, stepBits))
+	return new(big.Rat).SetFrac(
+		new(big.Int).SetUint64(b.law.step),
+		new(big.Int).Lsh(bigOne, stepBits),
+	)
 }
 
 func ratPower(x *big.Rat, k int) *big.Rat {
@@ -167,7 +175,8 @@ func ratPower(x *big.Rat, k int) *big.Rat {
 func (b brute) depth(y []int) int {
 	depth := len(b.points) / 2
 	for j := range y {
-		below, above := 0, 0
+		below := 0
+		above := 0
 		for _, p := range b.points {
 			if p[j] <= y[j] {
 				below++
@@ -203,10 +212,12 @@ func (b brute) depths() []int {
 
 // ratios returns r_0, r_1, ... as far as they are finite, from depths.
 func (b brute) ratios(depths []int) []*big.Rat {
-	t, q := len(b.points)/4, len(b.points)/2
+	t := len(b.points) / 4
+	q := len(b.points) / 2
 	var out []*big.Rat
 	for k := 0; t-k-2 >= 1 && t+k+1 <= q; k++ {
-		volume, weight := int64(0), new(big.Rat)
+		volume := int64(0)
+		weight := new(big.Rat)
 		for _, x := range depths {
 			if x >= t-k-2 {
 				volume++
@@ -242,7 +253,8 @@ func (b brute) nestRatio(k int) float64 {
 // probabilities returns P_Z on the grid.
 func (b brute) probabilities(depths []int) []*big.Rat {
 	t := len(b.points) / 4
-	out, total := make([]*big.Rat, len(depths)), new(big.Rat)
+	out := make([]*big.Rat, len(depths))
+	total := new(big.Rat)
 	for i, x := range depths {
 		out[i] = new(big.Rat)
 		if x >= t {
@@ -258,7 +270,8 @@ func (b brute) probabilities(depths []int) []*big.Rat {
 
 // largestExcess returns the largest P(S) - rho^2 Q(S).
 func largestExcess(p, q []*big.Rat, rho *big.Rat) *big.Rat {
-	sum, square := new(big.Rat), ratPower(rho, 2)
+	sum := new(big.Rat)
+	square := ratPower(rho, 2)
 	for i := range p {
 		d := new(big.Rat).Mul(square, q[i])
 		if d.Sub(p[i], d); d.Sign() > 0 {
@@ -305,8 +318,10 @@ func TestDepthLemmas(t *testing.T) {
 		side := []int{0, 24, 8}[d]
 		rapid.Check(t, func(t *rapid.T) {
 			m := rapid.IntRange(12, 24).Draw(t, "m")
-			law := depthLaw{depthStep(rapid.Float64Range(.01, 1.5).Draw(t, "e")),
-				rapid.Float64Range(.01, 3).Draw(t, "delta")}
+			law := depthLaw{
+				depthStep(rapid.Float64Range(.01, 1.5).Draw(t, "e")),
+				rapid.Float64Range(.01, 3).Draw(t, "delta"),
+			}
 			law.delta = min(law.delta, .999)
 			z := newBrute(drawCloud(t, m, d, side), side, law)
 			depths := z.depths()
@@ -328,10 +343,16 @@ func TestDepthLemmas(t *testing.T) {
 			k := rapid.IntRange(0, len(r)-1).Draw(t, "k")
 			one := newBrute(movePoints(t, z.points, k, side), side, law)
 			two := newBrute(movePoints(t, one.points, 1, side), side, law)
-			p, q := one.probabilities(one.depths()), two.probabilities(two.depths())
+			p := one.probabilities(one.depths())
+			q := two.probabilities(two.depths())
 			for _, e := range []*big.Rat{largestExcess(p, q, z.rho()), largestExcess(q, p, z.rho())} {
 				if e.Cmp(r[k]) > 0 {
-					t.Fatalf("excess %v above r_%d = %v", e.FloatString(6), k, r[k].FloatString(6))
+					t.Fatalf(
+						"excess %v above r_%d = %v",
+						e.FloatString(6),
+						k,
+						r[k].FloatString(6),
+					)
 				}
 				share, _ := new(big.Rat).Quo(e, r[k]).Float64()
 				reached = max(reached, share)
@@ -373,9 +394,11 @@ func TestDepthSplits(t *testing.T) {
 		const side = 24
 		furthest := 0.
 		compare := func(a, b brute) (excess float64) {
-			one, two := passes(stabilityOf(a)), passes(stabilityOf(b))
+			one := passes(stabilityOf(a))
+			two := passes(stabilityOf(b))
 			furthest = max(furthest, math.Abs(math.Log(one/two)))
-			p, q := a.probabilities(a.depths()), b.probabilities(b.depths())
+			p := a.probabilities(a.depths())
+			q := b.probabilities(b.depths())
 			over := func(pass float64, p []*big.Rat, other float64, q []*big.Rat) float64 {
 				sum := max(0, 1-pass-math.Exp(epsilon)*(1-other))
 				for y := range p {
@@ -402,22 +425,39 @@ func TestDepthSplits(t *testing.T) {
 					points[i] = []int{side / 2}
 				}
 				for i := range apart {
-					points[i], points[m-1-i] = []int{0}, []int{side - 1}
+					points[i] = []int{0}
+					points[m-1-i] = []int{side - 1}
 				}
 				other := slices.Clone(points)
 				other[apart] = []int{0}
-				if excess := compare(newBrute(points, side, law),
-					newBrute(other, side, law)); excess > delta+1e-9 {
-					t.Fatalf("%+v, %d of %d points apart: excess %v above delta", split, apart, m,
-						excess)
+				excess := compare(
+					newBrute(points, side, law),
+					newBrute(other, side, law),
+				)
+				if excess > delta+1e-9 {
+					t.Fatalf(
+						"%+v, %d of %d points apart: excess %v above delta",
+						split,
+						apart,
+						m,
+						excess,
+					)
 				}
 				other[m-1-apart] = []int{side - 1}
 				third := slices.Clone(other)
 				third[apart] = []int{side / 2}
-				if excess := compare(newBrute(third, side, law),
-					newBrute(other, side, law)); excess > delta+1e-9 {
-					t.Fatalf("%+v, %d of %d points apart: excess %v above delta", split, apart, m,
-						excess)
+				excess = compare(
+					newBrute(third, side, law),
+					newBrute(other, side, law),
+				)
+				if excess > delta+1e-9 {
+					t.Fatalf(
+						"%+v, %d of %d points apart: excess %v above delta",
+						split,
+						apart,
+						m,
+						excess,
+					)
 				}
 			}
 		}
@@ -425,14 +465,21 @@ func TestDepthSplits(t *testing.T) {
 			t.Errorf("%+v: the check tells neighbours apart by %v, of %v", split, furthest, e1)
 		}
 	}
-	for _, split := range []DepthSplit{{}, {.4, .31}, {0, .5}, {1, 0}, {-.2, .5}, {math.NaN(), .1},
-		{.1, math.NaN()}} {
+	for _, split := range []DepthSplit{
+		{},
+		{.4, .31},
+		{0, .5},
+		{1, 0},
+		{-.2, .5},
+		{math.NaN(), .1},
+		{.1, math.NaN()},
+	} {
 		if err := split.Validate(); !errors.Is(err, ErrSplit) {
 			t.Errorf("%+v: %v", split, err)
 		}
 		s := depthSession(t, budget.AddRemove, epsilon, delta)(1)
-		if _, _, err := TukeyDepth(s, "tukey", s.NewPoints(20, 1).Bound(), split); !errors.Is(err,
-			ErrSplit) || s.Events()[0].Released != 0 {
+		_, _, err := TukeyDepth(s, "tukey", s.NewPoints(20, 1).Bound(), split)
+		if !errors.Is(err, ErrSplit) || s.Events()[0].Released != 0 {
 			t.Errorf("%+v: %v, and the leaf is spent: %v", split, err, s.Events()[0].Released)
 		}
 	}
@@ -494,13 +541,27 @@ func TestDepthSensitivityExhaustive(t *testing.T) {
 
 // TestDepthDrawLaw compares draws with the distribution counted on the grid.
 func TestDepthDrawLaw(t *testing.T) {
-	points := [][]int{{1, 3}, {2, 2}, {2, 5}, {3, 4}, {3, 3}, {3, 0}, {4, 6}, {4, 3}, {5, 1},
-		{5, 5}, {6, 2}, {0, 4}, {7, 7}}
+	points := [][]int{
+		{1, 3},
+		{2, 2},
+		{2, 5},
+		{3, 4},
+		{3, 3},
+		{3, 0},
+		{4, 6},
+		{4, 3},
+		{5, 1},
+		{5, 5},
+		{6, 2},
+		{0, 4},
+		{7, 7},
+	}
 	b := newBrute(points, 8, depthLaw{depthStep(.4), .1})
 	_, total := b.n.measureStability(b.law)
 	const draws = 200000
 	s := testStream(60)
-	counts, expected := make([]float64, 64), make([]float64, 64)
+	counts := make([]float64, 64)
+	expected := make([]float64, 64)
 	for range draws {
 		y := b.n.drawPoint(s, b.law, total)
 		counts[int(y[0]/smallUnit)+8*int(y[1]/smallUnit)]++
@@ -520,11 +581,25 @@ func depthSession(
 	t testing.TB, rel budget.Relation, epsilon, delta float64,
 ) func(seed int) *Session {
 	t.Helper()
-	p, err := budget.Calibrate(budget.Sequence("run",
-		budget.FixedLeaf("tukey",
-			budget.Law{Kind: budget.Approximate, Epsilon: epsilon, Delta: delta, Draws: 1}),
-		budget.LaplaceLeaf("rest", 1, 1),
-	), budget.Target{Epsilon: 1.1 * epsilon, Delta: min(1.1*delta, .5), Relation: rel})
+	p, err := budget.Calibrate(
+		budget.Sequence("run",
+			budget.FixedLeaf(
+				"tukey",
+				budget.Law{
+					Kind:    budget.Approximate,
+					Epsilon: epsilon,
+					Delta:   delta,
+					Draws:   1,
+				},
+			),
+			budget.LaplaceLeaf("rest", 1, 1),
+		),
+		budget.Target{
+			Epsilon:  1.1 * epsilon,
+			Delta:    min(1.1*delta, .5),
+			Relation: rel,
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -568,8 +643,12 @@ func TestTukeyDepthAbstains(t *testing.T) {
 		}
 		passed := 0.
 		for i := range runs {
-			_, ok, err := TukeyDepth(open(i), "tukey", Bounded[Cloud]{c, Replaced, 1, 1, ""},
-				UsualSplit())
+			_, ok, err := TukeyDepth(
+				open(i),
+				"tukey",
+				Bounded[Cloud]{c, Replaced, 1, 1, ""},
+				UsualSplit(),
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -577,7 +656,8 @@ func TestTukeyDepthAbstains(t *testing.T) {
 				passed++
 			}
 		}
-		if sd := math.Sqrt(want * (1 - want) / runs); math.Abs(passed/runs-want) > 6*sd+1e-5 {
+		sd := math.Sqrt(want * (1 - want) / runs)
+		if math.Abs(passed/runs-want) > 6*sd+1e-5 {
 			t.Errorf("h %d: passed with frequency %v, want %v", h, passed/runs, want)
 		}
 		if h == 0 && passed/runs > delta+6*math.Sqrt(delta/runs) {
@@ -594,15 +674,21 @@ func TestTukeyDepthAbstains(t *testing.T) {
 func TestTukeyDepthPoint(t *testing.T) {
 	for _, rel := range bothRelations() {
 		open := depthSession(t, rel, 4, 1e-4)
-		x, y := make([]float64, 100), make([]float64, 100)
+		x := make([]float64, 100)
+		y := make([]float64, 100)
 		for i := range x {
-			x[i], y[i] = float64(i)+.5, .1
+			x[i] = float64(i) + .5
+			y[i] = .1
 		}
 		released := 0
 		for i := range 50 {
 			s := open(i)
-			p, ok, err := TukeyDepth(s, "tukey", Bounded[Cloud]{cloudOfColumns(x, y), Replaced, 1, 1, ""},
-				UsualSplit())
+			p, ok, err := TukeyDepth(
+				s,
+				"tukey",
+				Bounded[Cloud]{cloudOfColumns(x, y), Replaced, 1, 1, ""},
+				UsualSplit(),
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -613,8 +699,11 @@ func TestTukeyDepthPoint(t *testing.T) {
 			if v := p.Value(); v[0] < 24.5 || v[0] > 75.5 || v[1] != .1 {
 				t.Errorf("released %v", v)
 			}
-			if e := s.Events()[0]; e.Released != 1 || e.Sensitivity != 1 ||
-				!(e.Scale >= 1/(.4*4)) || e.Scale > 1/(.4*4)+1e-5 {
+			e := s.Events()[0]
+			if e.Released != 1 ||
+				e.Sensitivity != 1 ||
+				!(e.Scale >= 1/(.4*4)) ||
+				e.Scale > 1/(.4*4)+1e-5 {
 				t.Errorf("event %+v", e)
 			}
 		}
@@ -628,23 +717,35 @@ func TestTukeyDepthPoint(t *testing.T) {
 func TestTukeyDepthRefuses(t *testing.T) {
 	s := depthSession(t, budget.AddRemove, 1, 1e-5)(1)
 	for _, c := range []struct{ m, d int }{{11, 2}, {0, 2}, {12, 0}} {
-		if _, _, err := TukeyDepth(s, "tukey", s.NewPoints(c.m, c.d).Bound(),
-			UsualSplit()); !errors.Is(err, ErrPoints) {
+		_, _, err := TukeyDepth(
+			s,
+			"tukey",
+			s.NewPoints(c.m, c.d).Bound(),
+			UsualSplit(),
+		)
+		if !errors.Is(err, ErrPoints) {
 			t.Errorf("%d points of %d coordinates: %v", c.m, c.d, err)
 		}
 	}
 	cloud := s.NewPoints(12, 1).Bound()
-	if _, _, err := TukeyDepth(s, "rest", cloud, UsualSplit()); !errors.Is(err, ErrLaw) {
+	_, _, err := TukeyDepth(s, "rest", cloud, UsualSplit())
+	if !errors.Is(err, ErrLaw) {
 		t.Errorf("a leaf of another law: %v", err)
 	}
-	if _, _, err := TukeyDepth(s, "tukey", Bounded[Cloud]{cloud.value, L2, 1, 1, ""},
-		UsualSplit()); !errors.Is(err, ErrNorm) {
+	_, _, err = TukeyDepth(
+		s,
+		"tukey",
+		Bounded[Cloud]{cloud.value, L2, 1, 1, ""},
+		UsualSplit(),
+	)
+	if !errors.Is(err, ErrNorm) {
 		t.Errorf("another norm: %v", err)
 	}
 	if _, _, err := TukeyDepth(s, "tukey", cloud, UsualSplit()); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := TukeyDepth(s, "tukey", cloud, UsualSplit()); !errors.Is(err, ErrSpent) {
+	_, _, err = TukeyDepth(s, "tukey", cloud, UsualSplit())
+	if !errors.Is(err, ErrSpent) {
 		t.Errorf("a second release: %v", err)
 	}
 }
@@ -658,9 +759,14 @@ func TestPoints(t *testing.T) {
 	p.Set(2, []float64{3, -4})
 	b := p.Bound()
 	p.Set(2, []float64{5, 6})
-	if want := []float64{0, 0, 0, 0, 3, -4, 0, 0}; !slices.Equal(b.value.values, want) ||
-		b.Sensitivity() != 1 {
-		t.Errorf("points %v with sensitivity %v, want %v", b.value.values, b.Sensitivity(), want)
+	want := []float64{0, 0, 0, 0, 3, -4, 0, 0}
+	if !slices.Equal(b.value.values, want) || b.Sensitivity() != 1 {
+		t.Errorf(
+			"points %v with sensitivity %v, want %v",
+			b.value.values,
+			b.Sensitivity(),
+			want,
+		)
 	}
 	defer func() {
 		if recover() == nil {
@@ -673,24 +779,34 @@ func TestPoints(t *testing.T) {
 // TestGridRoundsTowardZero checks that rounding is toward zero, is monotone, and is lossless between 2^-147 and 2^200.
 func TestGridRoundsTowardZero(t *testing.T) {
 	for _, c := range []struct{ in, want float64 }{
-		{0, 0}, {math.Copysign(0, -1), 0}, {.1, .1}, {-1e30, -1e30}, {0x1p-201, 0}, {-0x1p-201, 0},
+		{0, 0},
+		{math.Copysign(0, -1), 0},
+		{.1, .1},
+		{-1e30, -1e30},
+		{0x1p-201, 0},
+		{-0x1p-201, 0},
 		{5e-324, 0},
-		{0x1.8p-200, 0x1p-200}, {-0x1.8p-200, -0x1p-200}, {1e300, 0x1p200},
-		{-math.MaxFloat64, -0x1p200}, {0x1.fffffffffffffp-148, 0x1.fffffffffffffp-148},
+		{0x1.8p-200, 0x1p-200},
+		{-0x1.8p-200, -0x1p-200},
+		{1e300, 0x1p200},
+		{-math.MaxFloat64, -0x1p200},
+		{0x1.fffffffffffffp-148, 0x1.fffffffffffffp-148},
 	} {
 		if got := gridValue(gridPoint(c.in)); got != c.want {
 			t.Errorf("%v is held as %v, want %v", c.in, got, c.want)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		x, y := rapid.Float64().Draw(t, "x"), rapid.Float64().Draw(t, "y")
+		x := rapid.Float64().Draw(t, "x")
+		y := rapid.Float64().Draw(t, "y")
 		if math.IsNaN(x) || math.IsNaN(y) {
 			return
 		}
 		if a, b := gridPoint(min(x, y)), gridPoint(max(x, y)); a.Cmp(b) > 0 {
 			t.Fatalf("%v and %v change their order", x, y)
 		}
-		if v := gridPoint(x); new(big.Int).Abs(v).BitLen() > gridBits+gridReach+1 ||
+		v := gridPoint(x)
+		if new(big.Int).Abs(v).BitLen() > gridBits+gridReach+1 ||
 			v.Sign()*int(math.Copysign(1, x)) < 0 {
 			t.Fatalf("%v is held as %v", x, v)
 		}
@@ -700,8 +816,8 @@ func TestGridRoundsTowardZero(t *testing.T) {
 // TestDepthStep checks that rho never exceeds e^e' and is smaller by a relative difference of about 2^-32 at most.
 func TestDepthStep(t *testing.T) {
 	for _, e := range []float64{0, 1e-13, 1e-6, .01, .28, .5, 3, 19.9, 25, 1e9} {
-		rho, want := new(big.Float).SetMantExp(new(big.Float).SetUint64(depthStep(e)), -stepBits),
-			math.Exp(min(e, 20))
+		rho := new(big.Float).SetMantExp(new(big.Float).SetUint64(depthStep(e)), -stepBits)
+		want := math.Exp(min(e, 20))
 		got, _ := rho.Float64()
 		if got > want || got < want*(1-0x1p-30) || got < 1 {
 			t.Errorf("step %v: rho %.17g, e^e' %.17g", e, got, want)
@@ -714,7 +830,8 @@ func TestThreshold(t *testing.T) {
 	for _, scale := range []uint64{1, 1000, 1 << 22} {
 		for _, delta := range []float64{1e-300, 1e-9, .01, .3, .5, .9} {
 			v := passThreshold(delta, scale)
-			if p := math.Exp(-(float64(v)+.5)/float64(scale)) / 2; p > delta ||
+			p := math.Exp(-(float64(v)+.5)/float64(scale)) / 2
+			if p > delta ||
 				v > 0 && p < delta*math.Exp(-2/float64(scale))*(1-1e-9) {
 				t.Errorf("scale %d, delta %v: passes with probability %v", scale, delta, p)
 			}

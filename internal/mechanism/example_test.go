@@ -10,10 +10,13 @@ import (
 // A sum of clamped values and the most frequent decade are priced together and then
 // released, each once.
 func Example() {
-	priced, err := budget.Calibrate(budget.Sequence("survey",
-		budget.GaussianLeaf("total", .5, 1),
-		budget.ExponentialLeaf("decade", .5, 1),
-	), budget.Target{Epsilon: 20, Delta: 1e-6})
+	priced, err := budget.Calibrate(
+		budget.Sequence("survey",
+			budget.GaussianLeaf("total", .5, 1),
+			budget.ExponentialLeaf("decade", .5, 1),
+		),
+		budget.Target{Epsilon: 20, Delta: 1e-6},
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -43,14 +46,21 @@ func Example() {
 	for _, a := range ages {
 		decades.Add([]int{int(a / 10)})
 	}
-	decade, err := mechanism.Choose(s, "decade", 0,
-		decades.Scores([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}))
+	decade, err := mechanism.Choose(
+		s,
+		"decade",
+		0,
+		decades.Scores([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}),
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("mean about %.0f, most are in their %d0s\n", 100*total.Value()[0]/9001,
-		decade.Value())
+	fmt.Printf(
+		"mean about %.0f, most are in their %d0s\n",
+		100*total.Value()[0]/9001,
+		decade.Value(),
+	)
 
 	_, err = mechanism.Gaussian(s, "total", sums.Bound())
 	fmt.Println(err)

@@ -36,7 +36,8 @@ func TestCellBound(t *testing.T) {
 			for _, rest := range records {
 				for _, a := range records {
 					for _, b := range records {
-						x, y := counts(rest, a), counts(rest)
+						x := counts(rest, a)
+						y := counts(rest)
 						if rel == budget.Substitute {
 							y = counts(rest, b)
 						}
@@ -49,8 +50,13 @@ func TestCellBound(t *testing.T) {
 				}
 			}
 			if bound := counts().Sensitivity(); far != bound {
-				t.Errorf("weights %v, %v: the farthest neighbour is at %v, the bound is %v",
-					weights, rel, far, bound)
+				t.Errorf(
+					"weights %v, %v: the farthest neighbour is at %v, the bound is %v",
+					weights,
+					rel,
+					far,
+					bound,
+				)
 			}
 		}
 	}
@@ -60,9 +66,13 @@ func TestCellBound(t *testing.T) {
 func TestLaplaceCells(t *testing.T) {
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		priced, err := budget.Calibrate(
-			budget.Sequence("run", budget.PureLeaf("cells", 1, 1).WithStatistic(StatCells)),
-			budget.Target{Epsilon: .5,
-				Relation: rel})
+			budget.Sequence("run",
+				budget.PureLeaf("cells", 1, 1).WithStatistic(StatCells),
+			),
+			budget.Target{
+				Epsilon:  .5,
+				Relation: rel,
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +102,8 @@ func TestLaplaceCells(t *testing.T) {
 		if got := s.Scale("cells"); math.Abs(got-want) > 1e-5 {
 			t.Errorf("%v: scale %v, want %v", rel, got, want)
 		}
-		if _, err := LaplaceCells(s, "cells", h.CellBound()); !errors.Is(err, ErrSpent) {
+		_, err = LaplaceCells(s, "cells", h.CellBound())
+		if !errors.Is(err, ErrSpent) {
 			t.Errorf("error %v, want ErrSpent", err)
 		}
 	}
@@ -100,8 +111,10 @@ func TestLaplaceCells(t *testing.T) {
 
 // TestPublicSeed checks that a published seed reproduces the same numbers and reveals no other stream.
 func TestPublicSeed(t *testing.T) {
-	priced, err := budget.Calibrate(budget.Sequence("run", budget.PureLeaf("cells", 1, 1)),
-		budget.Target{Epsilon: 1})
+	priced, err := budget.Calibrate(
+		budget.Sequence("run", budget.PureLeaf("cells", 1, 1)),
+		budget.Target{Epsilon: 1},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,15 +126,18 @@ func TestPublicSeed(t *testing.T) {
 	if a, b := seed.Stream().Uint64(), s.PublicSeed("a").Stream().Uint64(); a != b {
 		t.Errorf("one seed gives %v and %v", a, b)
 	}
-	if seed == s.PublicSeed("b") || seed == Seed(s.core.key.Derive("public", "run/a", 0)) ||
+	if seed == s.PublicSeed("b") ||
+		seed == Seed(s.core.key.Derive("public", "run/a", 0)) ||
 		seed.Stream().Uint64() == s.PublicStream("a").Uint64() {
 		t.Error("two streams have one seed")
 	}
 }
 
 func BenchmarkLaplaceCells(b *testing.B) {
-	priced, err := budget.Calibrate(budget.Sequence("run", budget.PureLeaf("cells", 1, 1)),
-		budget.Target{Epsilon: 1})
+	priced, err := budget.Calibrate(
+		budget.Sequence("run", budget.PureLeaf("cells", 1, 1)),
+		budget.Target{Epsilon: 1},
+	)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -130,7 +146,11 @@ func BenchmarkLaplaceCells(b *testing.B) {
 			for range b.N {
 				s, err := NewSession(priced.Again())
 				if err == nil {
-					_, err = LaplaceCells(s, "cells", s.NewHistogram([]int{1}, n).CellBound())
+					_, err = LaplaceCells(
+						s,
+						"cells",
+						s.NewHistogram([]int{1}, n).CellBound(),
+					)
 				}
 				if err != nil {
 					b.Fatal(err)

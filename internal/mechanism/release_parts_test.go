@@ -46,15 +46,22 @@ func TestSharesKeepTheirSum(t *testing.T) {
 	for _, later := range [][]int{{4, 10}, {4, 3, 5}, {3, 10}, {5, 8}, {13}, {4, 3, 6, 1}, {}} {
 		s := partSession(t)
 		spendParts(t, s, [][]int{{4, 3, 6}})
-		if _, err := GaussianShare(s, "g", 0, 1, later, s.NewBinSums(2, 1).Bound()); !errors.Is(err,
-			ErrSpent) {
+		_, err := GaussianShare(s, "g", 0, 1, later, s.NewBinSums(2, 1).Bound())
+		if !errors.Is(err, ErrSpent) {
 			t.Errorf("%v after {4, 3, 6}: %v", later, err)
 		}
 	}
 	s := partSession(t)
 	spendParts(t, s, [][]int{{4, 9}, {4, 9}})
-	if _, err := GaussianShare(s, "g", 0, 2, []int{4, 8, 1},
-		s.NewBinSums(2, 1).Bound()); !errors.Is(
+	_, err := GaussianShare(
+		s,
+		"g",
+		0,
+		2,
+		[]int{4, 8, 1},
+		s.NewBinSums(2, 1).Bound(),
+	)
+	if !errors.Is(
 		err, ErrSpent) {
 		t.Errorf("a part after the last: %v", err)
 	}

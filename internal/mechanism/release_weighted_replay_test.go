@@ -11,14 +11,21 @@ import (
 // TestWeightedTap checks that the tap measures a weighted vector in its own norm and detects weights that depend on
 // the data.
 func TestWeightedTap(t *testing.T) {
-	priced, err := budget.Calibrate(budget.Sequence("run", budget.GaussianLeaf("stats", 1, 1)),
-		budget.Target{Epsilon: 1, Delta: 1e-6})
+	priced, err := budget.Calibrate(
+		budget.Sequence("run", budget.GaussianLeaf("stats", 1, 1)),
+		budget.Target{Epsilon: 1, Delta: 1e-6},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	release := func(rec *Recorder, weight float64, values ...int64) []float64 {
-		x := Bounded[Weighted]{Weighted{values, []float64{weight, 2}, []float64{1, .5}}, L2, 10, 1,
-			""}
+		x := Bounded[Weighted]{
+			Weighted{values, []float64{weight, 2}, []float64{1, .5}},
+			L2,
+			10,
+			1,
+			"",
+		}
 		out, _, err := WeightedGaussian(NewRecordedSession(priced, rec), "stats", x)
 		if err != nil {
 			t.Fatal(err)
@@ -41,9 +48,17 @@ func TestWeightedTap(t *testing.T) {
 		next := first.Replay()
 		b := release(next, c.weight, c.values...)
 		faults, closest := Compare(first, next)
-		if len(faults) != c.faults || closest < c.closest-1e-9 || closest > c.closest+1e-9 {
-			t.Errorf("%v: %v, closest %v, want %d faults and %v", c.values, faults, closest,
-				c.faults, c.closest)
+		if len(faults) != c.faults ||
+			closest < c.closest-1e-9 ||
+			closest > c.closest+1e-9 {
+			t.Errorf(
+				"%v: %v, closest %v, want %d faults and %v",
+				c.values,
+				faults,
+				closest,
+				c.faults,
+				c.closest,
+			)
 		}
 		if c.weight == 1 && (a[0] != b[0] || a[1] != b[1]) {
 			t.Errorf("%v: released %v after %v", c.values, b, a)

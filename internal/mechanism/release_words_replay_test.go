@@ -15,7 +15,12 @@ func TestWordsTap(t *testing.T) {
 	p := wordSession(t, 1, 1e-3, budget.AddRemove, budget.Unit{}).core.priced
 	release := func(rec *Recorder, rows []int) [][]Word {
 		s := NewRecordedSession(p, rec)
-		out, err := Words(s, "counts", "words", s.NewLexicon(wordTable(t, rows), []int{0, 1}))
+		out, err := Words(
+			s,
+			"counts",
+			"words",
+			s.NewLexicon(wordTable(t, rows), []int{0, 1}),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,8 +48,14 @@ func TestWordsTap(t *testing.T) {
 		b := release(next, c.rows)
 		faults, closest := Compare(first, next)
 		if len(faults) != c.faults || math.Abs(closest-c.most) > 1e-9 {
-			t.Errorf("%v: %v, %v; want %d faults and %v", c.rows[:2], faults, closest, c.faults,
-				c.most)
+			t.Errorf(
+				"%v: %v, %v; want %d faults and %v",
+				c.rows[:2],
+				faults,
+				closest,
+				c.faults,
+				c.most,
+			)
 		}
 		if len(b[0]) != 1 || b[0][0] != a[0][0] || b[1][0] != a[1][0] {
 			t.Errorf("%v: %v after %v", c.rows[:2], b, a)

@@ -15,19 +15,24 @@ import (
 // text among numbers. Record r has the texts r%4 and r/4%4, and the last of the four is a missing value.
 func wordTable(t *testing.T, rows []int) dataset.View {
 	t.Helper()
-	schema := dataset.Schema{Columns: []dataset.Column{{
-		Name:  "a",
-		Kind:  dataset.Category,
-		Other: true,
-		Found: true,
-	}, {Name: "b", Found: true}}}
-	columns := []dataset.ColumnData{{Codes: []int32{}, Words: []string{"x", "y", "z"}},
-		{Floats: []float64{}, Codes: []int32{}, Words: []string{"x", "y", "z"}}}
+	schema := dataset.Schema{Columns: []dataset.Column{
+		{
+			Name:  "a",
+			Kind:  dataset.Category,
+			Other: true,
+			Found: true,
+		},
+		{Name: "b", Found: true},
+	}}
+	columns := []dataset.ColumnData{
+		{Codes: []int32{}, Words: []string{"x", "y", "z"}},
+		{Floats: []float64{}, Codes: []int32{}, Words: []string{"x", "y", "z"}},
+	}
 	code := func(k int) int32 { return int32((k%4+1)%4) - 1 }
 	for _, r := range rows {
 		columns[0].Codes = append(columns[0].Codes, code(r))
-		columns[1].Codes, columns[1].Floats = append(columns[1].Codes, code(r/4)),
-			append(columns[1].Floats, math.NaN())
+		columns[1].Codes = append(columns[1].Codes, code(r/4))
+		columns[1].Floats = append(columns[1].Floats, math.NaN())
 	}
 	table, err := dataset.NewTable(schema, columns, nil)
 	if err != nil {
@@ -79,14 +84,25 @@ func TestWordsSensitivity(t *testing.T) {
 }
 
 // wordSession returns a session with leaves for the text categories of two columns, for the given mu and delta q.
-func wordSession(t *testing.T, mu, q float64, rel budget.Relation, unit budget.Unit) *Session {
+func wordSession(
+	t *testing.T,
+	mu, q float64,
+	rel budget.Relation,
+	unit budget.Unit,
+) *Session {
 	t.Helper()
-	counts := budget.FixedLeaf("counts",
-		budget.Law{Kind: budget.Gaussian, Mu: mu, Draws: 1}).WithStatistic(StatWords)
-	words := budget.FixedLeaf("words",
-		budget.Law{Kind: budget.Approximate, Delta: q, Draws: 1}).WithStatistic(StatNewWords)
-	p, err := budget.Calibrate(budget.Sequence("run", counts, words),
-		budget.Target{Epsilon: 1e6, Delta: .9, Relation: rel, Unit: unit})
+	counts := budget.FixedLeaf(
+		"counts",
+		budget.Law{Kind: budget.Gaussian, Mu: mu, Draws: 1},
+	).WithStatistic(StatWords)
+	words := budget.FixedLeaf(
+		"words",
+		budget.Law{Kind: budget.Approximate, Delta: q, Draws: 1},
+	).WithStatistic(StatNewWords)
+	p, err := budget.Calibrate(
+		budget.Sequence("run", counts, words),
+		budget.Target{Epsilon: 1e6, Delta: .9, Relation: rel, Unit: unit},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,20 +128,34 @@ func TestWordsThreshold(t *testing.T) {
 		substitute       bool
 		sigma, threshold float64
 	}{
-		{1, false, 13.427848, 70.815913}, {5, false, 30.025580, 165.866009},
-		{20, false, 60.051160, 345.136917}, {100, false, 134.278477, 806.376388},
-		{1, true, 18.9898, 99.7346}, {5, true, 42.4626, 234.1557}, {100, true, 189.8984, 1139.9742},
+		{1, false, 13.427848, 70.815913},
+		{5, false, 30.025580, 165.866009},
+		{20, false, 60.051160, 345.136917},
+		{100, false, 134.278477, 806.376388},
+		{1, true, 18.9898, 99.7346},
+		{5, true, 42.4626, 234.1557},
+		{100, true, 189.8984, 1139.9742},
 	} {
-		rel, columns := budget.AddRemove, float64(c.d)
+		rel := budget.AddRemove
+		columns := float64(c.d)
 		if c.substitute {
-			rel, columns = budget.Substitute, 2*columns
+			rel = budget.Substitute
+			columns = 2 * columns
 		}
 		s := wordSession(t, mu, q, rel, budget.Unit{})
 		sigma := math.Sqrt(columns) / mu
-		if got := LeastCount(s, "words", sigma, c.d); math.Abs(sigma-c.sigma) > 1e-3*c.sigma ||
-			math.Abs(got-c.threshold) > 2e-3*c.threshold || got < c.threshold-1e-2 {
-			t.Errorf("d = %d: sigma %v, threshold %v, want %v and %v", c.d, sigma, got, c.sigma,
-				c.threshold)
+		got := LeastCount(s, "words", sigma, c.d)
+		if math.Abs(sigma-c.sigma) > 1e-3*c.sigma ||
+			math.Abs(got-c.threshold) > 2e-3*c.threshold ||
+			got < c.threshold-1e-2 {
+			t.Errorf(
+				"d = %d: sigma %v, threshold %v, want %v and %v",
+				c.d,
+				sigma,
+				got,
+				c.sigma,
+				c.threshold,
+			)
 		}
 	}
 	for _, c := range []struct{ d, m int }{{1, 1}, {7, 1}, {1, 2}, {3, 5}} {
@@ -145,12 +175,21 @@ func TestWordsThreshold(t *testing.T) {
 				worst = max(worst, 1-math.Pow(hidden, float64(c.d)))
 			})
 			if worst > .01 {
-				t.Errorf("d = %d, m = %d, sigma %v: a new word appears with probability %v", c.d,
-					c.m, sigma, worst)
+				t.Errorf(
+					"d = %d, m = %d, sigma %v: a new word appears with probability %v",
+					c.d,
+					c.m,
+					sigma,
+					worst,
+				)
 			}
 			if c.m == 1 && worst < .0099 {
-				t.Errorf("d = %d, sigma %v: %v, hardly anything of what is charged", c.d, sigma,
-					worst)
+				t.Errorf(
+					"d = %d, sigma %v: %v, hardly anything of what is charged",
+					c.d,
+					sigma,
+					worst,
+				)
 			}
 		}
 	}
@@ -202,32 +241,53 @@ func TestNewWordAppears(t *testing.T) {
 // TestFrequentWordsArePublished checks that a text of many records is published with about its count, that the list is
 // sorted, and that the order of the records does not matter.
 func TestFrequentWordsArePublished(t *testing.T) {
-	rows := slices.Concat(slices.Repeat([]int{0}, 300), slices.Repeat([]int{1}, 400),
-		slices.Repeat([]int{6}, 3), slices.Repeat([]int{3}, 500))
+	rows := slices.Concat(
+		slices.Repeat([]int{0}, 300),
+		slices.Repeat([]int{1}, 400),
+		slices.Repeat([]int{6}, 3),
+		slices.Repeat([]int{3}, 500),
+	)
 	s := wordSession(t, 1, 1e-7, budget.AddRemove, budget.Unit{})
 	out, err := Words(s, "counts", "words", s.NewLexicon(wordTable(t, rows), []int{0, 1}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, second := out.Value()[0], out.Value()[1]
-	if len(first) != 2 || first[0].Text != "y" || first[1].Text != "x" ||
-		math.Abs(first[0].Count-400) > 12 || math.Abs(first[1].Count-300) > 12 {
+	first := out.Value()[0]
+	second := out.Value()[1]
+	if len(first) != 2 ||
+		first[0].Text != "y" ||
+		first[1].Text != "x" ||
+		math.Abs(first[0].Count-400) > 12 ||
+		math.Abs(first[1].Count-300) > 12 {
 		t.Errorf("first column: %v", first)
 	}
 	if len(second) != 1 || second[0].Text != "x" {
 		t.Errorf("second column: %v", second)
 	}
 	slices.Reverse(rows)
-	a, _ := s.NewLexicon(wordTable(t, rows), []int{0, 1}).value.releaseWords(s.core.key, "leaf",
-		1<<20, 10<<20)
+	a, _ := s.NewLexicon(wordTable(t, rows), []int{0, 1}).value.releaseWords(
+		s.core.key,
+		"leaf",
+		1<<20,
+		10<<20,
+	)
 	slices.Reverse(rows)
-	b, _ := s.NewLexicon(wordTable(t, rows), []int{0, 1}).value.releaseWords(s.core.key, "leaf",
-		1<<20, 10<<20)
+	b, _ := s.NewLexicon(wordTable(t, rows), []int{0, 1}).value.releaseWords(
+		s.core.key,
+		"leaf",
+		1<<20,
+		10<<20,
+	)
 	if !slices.EqualFunc(a, b, slices.Equal[[]Word]) {
 		t.Errorf("another order of the records: %v and %v", a, b)
 	}
-	if _, err := Words(s, "counts", "words",
-		s.NewLexicon(wordTable(t, rows), []int{0, 1})); err == nil {
+	_, err = Words(
+		s,
+		"counts",
+		"words",
+		s.NewLexicon(wordTable(t, rows), []int{0, 1}),
+	)
+	if err == nil {
 		t.Error("the leaf was spent twice")
 	}
 }
@@ -235,8 +295,8 @@ func TestFrequentWordsArePublished(t *testing.T) {
 func BenchmarkWords(b *testing.B) {
 	x := Lexicon{columns: []WordCounts{{make([]string, 50_000), make([]int64, 50_000)}}}
 	for i := range x.columns[0].Words {
-		x.columns[0].Words[i], x.columns[0].Counts[i] = fmt.Sprint("code ", i),
-			1+int64(100_000/(i+1))
+		x.columns[0].Words[i] = fmt.Sprint("code ", i)
+		x.columns[0].Counts[i] = 1 + int64(100_000/(i+1))
 	}
 	for b.Loop() {
 		x.releaseWords(noise.Key{1}, "leaf", 14<<20, 71<<20)

@@ -14,7 +14,8 @@ import (
 // TestRunKey checks that under a seed the keys of a process are a function of the plan, the purpose and the number of
 // earlier keys, and that without a seed they come from the operating system.
 func TestRunKey(t *testing.T) {
-	one, two := pricedPlan(t, budget.AddRemove), pricedPlan(t, budget.Substitute)
+	one := pricedPlan(t, budget.AddRemove)
+	two := pricedPlan(t, budget.Substitute)
 	next := func(p *budget.Priced, purpose string) noise.Key {
 		t.Helper()
 		key, err := runKey(p, purpose)

@@ -14,17 +14,22 @@ func TestCoinsOfManyMatchSingle(t *testing.T) {
 	for name, of := range map[string]func(k int) uint64{
 		"places":            func(k int) uint64 { return uint64(k) },
 		"places of a chunk": func(k int) uint64 { return 3<<32 - 100 + uint64(k) },
-		"the last places":   func(k int) uint64 { return math.MaxUint64 - 999 + uint64(k) },
-		"beyond the last":   func(k int) uint64 { return math.MaxUint64 - 500 + uint64(k) },
-		"units":             func(k int) uint64 { return uint64(k) * 0x9e3779b97f4a7c15 },
-		"one is missing":    func(k int) uint64 { return uint64(k + k/700) },
-		"falling":           func(k int) uint64 { return uint64(5000 - k) },
+		"the last places": func(k int) uint64 {
+			return math.MaxUint64 - 999 + uint64(k)
+		},
+		"beyond the last": func(k int) uint64 {
+			return math.MaxUint64 - 500 + uint64(k)
+		},
+		"units":          func(k int) uint64 { return uint64(k) * 0x9e3779b97f4a7c15 },
+		"one is missing": func(k int) uint64 { return uint64(k + k/700) },
+		"falling":        func(k int) uint64 { return uint64(5000 - k) },
 	} {
 		for _, n := range []int{0, 1, 7, 1000, tossRows} {
 			if name == "the last places" && n > 1000 {
 				continue
 			}
-			records, sides := make([]uint64, n), make([]uint8, n)
+			records := make([]uint64, n)
+			sides := make([]uint8, n)
 			for k := range records {
 				records[k] = of(k)
 			}

@@ -11,15 +11,24 @@ import (
 // second branch contains another choice.
 func branchSession(t *testing.T) *Session {
 	t.Helper()
-	inner := budget.Branches("inner", budget.Sequence("nothing"), budget.GaussianLeaf("left", .1,
-		1),
-		budget.Sequence("right", budget.GaussianLeaf("sums", .1, 1)))
+	inner := budget.Branches("inner",
+		budget.Sequence("nothing"),
+		budget.GaussianLeaf("left", .1, 1),
+		budget.Sequence("right", budget.GaussianLeaf("sums", .1, 1)),
+	)
 	p, err := budget.Calibrate(
-		budget.Parallel("fit", budget.Branches("train", budget.LaplaceLeaf("count", .03, 1),
-			budget.Sequence("all", budget.GaussianLeaf("sums", .5, 2),
-				budget.GaussianLeaf("more", .5, 1)),
-			budget.Sequence("few", inner, budget.GaussianLeaf("sums", .5, 1)),
-		)), budget.Target{Epsilon: 1, Delta: 1e-6})
+		budget.Parallel("fit",
+			budget.Branches("train",
+				budget.LaplaceLeaf("count", .03, 1),
+				budget.Sequence("all",
+					budget.GaussianLeaf("sums", .5, 2),
+					budget.GaussianLeaf("more", .5, 1),
+				),
+				budget.Sequence("few", inner, budget.GaussianLeaf("sums", .5, 1)),
+			),
+		),
+		budget.Target{Epsilon: 1, Delta: 1e-6},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +67,8 @@ func TestOneBranch(t *testing.T) {
 			t.Errorf("%s/%s: %v, want %v", c.branch, c.leaf, err, c.want)
 		}
 	}
-	if s.core.spent["fit/train/all/sums"] != nil || s.core.taken["fit/train"] != "fit/train/few" {
+	if s.core.spent["fit/train/all/sums"] != nil ||
+		s.core.taken["fit/train"] != "fit/train/few" {
 		t.Errorf("spent %v, taken %v", s.core.spent, s.core.taken)
 	}
 	again := branchSession(t)
@@ -79,8 +89,11 @@ func TestSelectionExcludesOtherReleases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	selected := budget.SelectBest("choice", law, budget.GaussianLeaf("a", .1, 1),
-		budget.GaussianLeaf("b", .1, 1))
+	selected := budget.SelectBest("choice",
+		law,
+		budget.GaussianLeaf("a", .1, 1),
+		budget.GaussianLeaf("b", .1, 1),
+	)
 	other := selected
 	other.Name = "other"
 	p, err := budget.Calibrate(
@@ -97,12 +110,14 @@ func TestSelectionExcludesOtherReleases(t *testing.T) {
 		if _, err := GaussianDraw(s, "sums", 0, newVector(1)); !errors.Is(err, ErrTry) {
 			t.Errorf("a release beside a try: %v", err)
 		}
-		if _, err := GaussianPart(s, "sums", 1, 0, 2, newVector(1)); !errors.Is(err, ErrTry) {
+		_, err := GaussianPart(s, "sums", 1, 0, 2, newVector(1))
+		if !errors.Is(err, ErrTry) {
 			t.Errorf("a part of one: %v", err)
 		}
-		if _, err := Best(s, "other", func(int, *Session) (int, float64, error) {
+		_, err = Best(s, "other", func(int, *Session) (int, float64, error) {
 			return 0, 0, nil
-		}); !errors.Is(err, ErrTry) {
+		})
+		if !errors.Is(err, ErrTry) {
 			t.Errorf("a selection beside a try: %v", err)
 		}
 		return 0, 0, nil
@@ -121,11 +136,21 @@ func TestBestInABranch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inside := budget.Branches("way", budget.Sequence("none"), budget.GaussianLeaf("a", .1, 1),
-		budget.GaussianLeaf("b", .1, 1))
-	p, err := budget.Calibrate(budget.Branches("fit", budget.LaplaceLeaf("count", .03, 1),
-		budget.Sequence("some", budget.SelectBest("choice", law, budget.Sequence("one", inside))),
-		budget.GaussianLeaf("sums", .1, 1)), budget.Target{Epsilon: 1, Delta: 1e-6})
+	inside := budget.Branches("way",
+		budget.Sequence("none"),
+		budget.GaussianLeaf("a", .1, 1),
+		budget.GaussianLeaf("b", .1, 1),
+	)
+	p, err := budget.Calibrate(
+		budget.Branches("fit",
+			budget.LaplaceLeaf("count", .03, 1),
+			budget.Sequence("some",
+				budget.SelectBest("choice", law, budget.Sequence("one", inside)),
+			),
+			budget.GaussianLeaf("sums", .1, 1),
+		),
+		budget.Target{Epsilon: 1, Delta: 1e-6},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +161,8 @@ func TestBestInABranch(t *testing.T) {
 	try := func(_ int, s *Session) (int, float64, error) {
 		_, err := GaussianDraw(s.Sub("way"), "a", 0, newVector(1))
 		if err == nil {
-			if _, err := GaussianDraw(s.Sub("way"), "b", 0, newVector(1)); !errors.Is(err, ErrBranch) {
+			_, err := GaussianDraw(s.Sub("way"), "b", 0, newVector(1))
+			if !errors.Is(err, ErrBranch) {
 				t.Errorf("the other branch inside a try: %v", err)
 			}
 		}

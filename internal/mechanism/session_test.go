@@ -15,11 +15,14 @@ import (
 
 func pricedPlan(t testing.TB, rel budget.Relation) *budget.Priced {
 	t.Helper()
-	p, err := budget.Calibrate(budget.Sequence("run",
-		budget.GaussianLeaf("sums", .4, 2),
-		budget.LaplaceLeaf("count", .2, 1),
-		budget.Sequence("inner", budget.ExponentialLeaf("pick", .4, 3)),
-	), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel})
+	p, err := budget.Calibrate(
+		budget.Sequence("run",
+			budget.GaussianLeaf("sums", .4, 2),
+			budget.LaplaceLeaf("count", .2, 1),
+			budget.Sequence("inner", budget.ExponentialLeaf("pick", .4, 3)),
+		),
+		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +116,11 @@ func TestSpending(t *testing.T) {
 			return err
 		}},
 		{"scale", ErrScale, func() error {
-			_, err := Gaussian(s, "sums", Bounded[Vector]{Vector{1}, L2, math.Inf(1), 1, ""})
+			_, err := Gaussian(
+				s,
+				"sums",
+				Bounded[Vector]{Vector{1}, L2, math.Inf(1), 1, ""},
+			)
 			return err
 		}},
 	}
@@ -130,7 +137,8 @@ func TestSpending(t *testing.T) {
 // TestNoiseIgnoresOrder checks that the noise of a draw depends on the key, the leaf and the draw, but not on the
 // time or the goroutine of the request.
 func TestNoiseIgnoresOrder(t *testing.T) {
-	a, b := testSession(t, budget.AddRemove, 7), testSession(t, budget.AddRemove, 7)
+	a := testSession(t, budget.AddRemove, 7)
+	b := testSession(t, budget.AddRemove, 7)
 	first, _ := GaussianDraw(a, "sums", 0, newVector(0, 0, 0))
 	second, _ := GaussianDraw(a, "sums", 1, newVector(0, 0, 0))
 	var wg sync.WaitGroup
@@ -179,8 +187,10 @@ func TestEvents(t *testing.T) {
 func TestReleasesCarryTheirNoise(t *testing.T) {
 	// Half the epsilon of a Laplace step doubles its scale.
 	run := func(eps float64) float64 {
-		p, err := budget.Calibrate(budget.Sequence("run", budget.LaplaceLeaf("count", 1, 1)),
-			budget.Target{Epsilon: eps, Delta: 0})
+		p, err := budget.Calibrate(
+			budget.Sequence("run", budget.LaplaceLeaf("count", 1, 1)),
+			budget.Target{Epsilon: eps, Delta: 0},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,21 +198,29 @@ func TestReleasesCarryTheirNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Laplace(s, "count", 0,
-			Bounded[int64]{5 << 20, Absolute, 1 << 20, countUnit, ""}); err != nil {
+		_, err = Laplace(
+			s,
+			"count",
+			0,
+			Bounded[int64]{5 << 20, Absolute, 1 << 20, countUnit, ""},
+		)
+		if err != nil {
 			t.Fatal(err)
 		}
 		return s.Scale("count")
 	}
-	if one, half := run(1), run(.5); math.Abs(half/one-2) > 1e-5 || math.Abs(one-1) > 1e-5 {
+	if one, half := run(1), run(.5); math.Abs(half/one-2) > 1e-5 ||
+		math.Abs(one-1) > 1e-5 {
 		t.Errorf("scales %v at epsilon 1 and %v at 1/2", one, half)
 	}
 }
 
 func TestAddSaturating(t *testing.T) {
 	for _, c := range []struct{ a, b, want int64 }{
-		{math.MaxInt64, 1, math.MaxInt64}, {math.MinInt64, -1, math.MinInt64},
-		{math.MaxInt64, math.MinInt64, -1}, {-3, 5, 2},
+		{math.MaxInt64, 1, math.MaxInt64},
+		{math.MinInt64, -1, math.MinInt64},
+		{math.MaxInt64, math.MinInt64, -1},
+		{-3, 5, 2},
 	} {
 		if got := addSaturating(c.a, c.b); got != c.want {
 			t.Errorf("%d + %d = %d, want %d", c.a, c.b, got, c.want)
@@ -214,8 +232,11 @@ func TestCoins(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 3)
 	c := s.Coins("split")
 	const n = 100000
-	counts, expected := make([]float64, 7), make([]float64, 7)
-	heads, same, other := 0.0, 0.0, s.Coins("bucket")
+	counts := make([]float64, 7)
+	expected := make([]float64, 7)
+	heads := 0.0
+	same := 0.0
+	other := s.Coins("bucket")
 	for id := range uint64(n) {
 		counts[c.Uniform(id, 7)]++
 		if c.Heads(id, .1) {
@@ -247,23 +268,41 @@ func TestCoins(t *testing.T) {
 // TestRehearsalMargin checks that a rehearsal refuses noise within 2^4 of the grid's limit, which a run may still
 // draw, and that it refuses a choice at the run's own limit.
 func TestRehearsalMargin(t *testing.T) {
-	plan, err := budget.Calibrate(budget.Sequence("run",
-		budget.FixedLeaf("sum", budget.Law{Kind: budget.Gaussian, Mu: 1, Draws: 1}),
-		budget.FixedLeaf("one", budget.Law{Kind: budget.Laplace, Epsilon: 1, Draws: 1}),
-		budget.FixedLeaf("pick", budget.Law{Kind: budget.Exponential, Epsilon: 1, Draws: 1})),
-		budget.Target{Epsilon: 20, Delta: 1e-6})
+	plan, err := budget.Calibrate(
+		budget.Sequence("run",
+			budget.FixedLeaf("sum", budget.Law{
+				Kind:  budget.Gaussian,
+				Mu:    1,
+				Draws: 1,
+			}),
+			budget.FixedLeaf(
+				"one",
+				budget.Law{Kind: budget.Laplace, Epsilon: 1, Draws: 1},
+			),
+			budget.FixedLeaf(
+				"pick",
+				budget.Law{Kind: budget.Exponential, Epsilon: 1, Draws: 1},
+			),
+		),
+		budget.Target{Epsilon: 20, Delta: 1e-6},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		sens           float64
 		rehearsal, run bool
-	}{{noise.MaxScale / 32, true, true}, {noise.MaxScale / 8, false, true},
-		{noise.MaxScale * 2, false, false}} {
+	}{
+		{noise.MaxScale / 32, true, true},
+		{noise.MaxScale / 8, false, true},
+		{noise.MaxScale * 2, false, false},
+	} {
 		for _, rehearsal := range []bool{true, false} {
-			open, want := NewSession, c.run
+			open := NewSession
+			want := c.run
 			if rehearsal {
-				open, want = NewRehearsal, c.rehearsal
+				open = NewRehearsal
+				want = c.rehearsal
 			}
 			s, err := open(plan.Again())
 			if err != nil {
@@ -271,7 +310,12 @@ func TestRehearsalMargin(t *testing.T) {
 			}
 			_, err1 := Gaussian(s, "sum", Bounded[Vector]{Vector{0}, L2, c.sens, 1, ""})
 			_, err2 := Laplace(s, "one", 0, Bounded[int64]{0, Absolute, c.sens, 1, ""})
-			_, err3 := Choose(s, "pick", 0, Bounded[Vector]{Vector{0, 0}, Width, 1 << 41, 1, ""})
+			_, err3 := Choose(
+				s,
+				"pick",
+				0,
+				Bounded[Vector]{Vector{0, 0}, Width, 1 << 41, 1, ""},
+			)
 			for _, err := range []error{err1, err2} {
 				if (err == nil) != want || err != nil && !errors.Is(err, ErrScale) {
 					t.Errorf("sensitivity %g, rehearsal %v: %v", c.sens, rehearsal, err)

@@ -13,7 +13,12 @@ import (
 
 // agreementOf adds one record per entry of pick. A pick combines a vote (against, missing or for) with one of the
 // weights.
-func agreementOf(s *Session, lower, upper float64, weights []float64, pick []int) *Agreement {
+func agreementOf(
+	s *Session,
+	lower, upper float64,
+	weights []float64,
+	pick []int,
+) *Agreement {
 	a := s.NewAgreement(lower, upper)
 	for _, i := range pick {
 		a.Add([]float64{weights[i/3]}, []int8{int8(i%3 - 1)})
@@ -33,7 +38,8 @@ func TestAgreementSensitivity(t *testing.T) {
 		budget.Substitute:               4,
 		budget.SubstitutePrivateColumns: 4,
 	} {
-		if got := testSession(t, rel, 1).NewAgreement(.5, 2).Sum().Sensitivity(); got != want {
+		got := testSession(t, rel, 1).NewAgreement(.5, 2).Sum().Sensitivity()
+		if got != want {
 			t.Errorf("%v: sensitivity %v, want %v", rel, got, want)
 		}
 	}
@@ -52,12 +58,14 @@ func TestRatioSensitivity(t *testing.T) {
 		return r
 	}
 	for n := 1; n <= 4; n++ {
-		want, worst := .4/(float64(n-1)*.2+.4), 0.0
+		want := .4 / (float64(n-1)*.2 + .4)
+		worst := 0.0
 		eachNeighbour(n, 9, budget.Substitute, func(a, b []int) {
 			if len(a) != n {
 				return
 			}
-			x, y := ratio(a), ratio(b)
+			x := ratio(a)
+			y := ratio(b)
 			if math.Abs(x.Sensitivity()-want) > 1e-5 {
 				t.Fatalf("n = %d: declared %v, want %v", n, x.Sensitivity(), want)
 			}
@@ -73,7 +81,8 @@ func TestRatioSensitivity(t *testing.T) {
 	}
 	heavy := []int{1 + 3*2 + 1, 0, 0, 0, 0} // one of weight u that agrees, four of weight l that do not
 	light := []int{3 * 2, 0, 0, 0, 0}
-	if d := float64(ratio(heavy).value-ratio(light).value) * ratioUnit; math.Abs(d-1./3) > 1e-5 ||
+	d := float64(ratio(heavy).value-ratio(light).value) * ratioUnit
+	if math.Abs(d-1./3) > 1e-5 ||
 		math.Abs(ratio(heavy).Sensitivity()-1./3) > 1e-5 {
 		t.Errorf("change %v and bound %v, want 1/3", d, ratio(heavy).Sensitivity())
 	}
@@ -81,8 +90,7 @@ func TestRatioSensitivity(t *testing.T) {
 
 // TestRatioNeedsPublicCount checks that there is no bound for an added record.
 func TestRatioNeedsPublicCount(t *testing.T) {
-	if _, err := testSession(t, budget.AddRemove, 1).NewAgreement(.5, 2).Ratio(); !errors.Is(err,
-		ErrRelation) {
+	if _, err := testSession(t, budget.AddRemove, 1).NewAgreement(.5, 2).Ratio(); !errors.Is(err, ErrRelation) {
 		t.Errorf("%v", err)
 	}
 	r, err := testSession(t, budget.Substitute, 1).NewAgreement(.5, 2).Ratio()
@@ -98,7 +106,9 @@ func TestAgreementMerges(t *testing.T) {
 		w := rapid.SliceOf(rapid.Float64Range(0, 3)).Draw(t, "w")
 		votes := rapid.SliceOfN(rapid.Int8Range(-1, 1), len(w), len(w)).Draw(t, "votes")
 		cut := rapid.IntRange(0, len(w)).Draw(t, "cut")
-		whole, a, b := s.NewAgreement(.5, 2), s.NewAgreement(.5, 2), s.NewAgreement(.5, 2)
+		whole := s.NewAgreement(.5, 2)
+		a := s.NewAgreement(.5, 2)
+		b := s.NewAgreement(.5, 2)
 		whole.Add(w, votes)
 		a.Add(w[:cut], votes[:cut])
 		b.Add(w[cut:], votes[cut:])
@@ -110,7 +120,8 @@ func TestAgreementMerges(t *testing.T) {
 		for i, v := range votes {
 			want += min(max(w[i], .5), 2) * float64(v)
 		}
-		if got := whole.Sum(); math.Abs(float64(got.value)*got.unit-want) > 1e-5*float64(1+len(w)) {
+		got := whole.Sum()
+		if math.Abs(float64(got.value)*got.unit-want) > 1e-5*float64(1+len(w)) {
 			t.Fatalf("sum %v, want %v", float64(got.value)*got.unit, want)
 		}
 	})
@@ -121,9 +132,13 @@ func TestAgreementMerges(t *testing.T) {
 // probability 2e-9.
 func TestPublicStream(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 7)
-	a, b, other := s.PublicStream("x"), s.PublicStream("x"), s.PublicStream("y")
+	a := s.PublicStream("x")
+	b := s.PublicStream("x")
+	other := s.PublicStream("y")
 	const n = 100000
-	sum, square, same := 0.0, 0.0, 0
+	sum := 0.0
+	square := 0.0
+	same := 0
 	for range n {
 		v := a.Symmetric()
 		if v != b.Symmetric() || !(v > -1 && v < 1) || v == 0 {
@@ -132,15 +147,18 @@ func TestPublicStream(t *testing.T) {
 		if v == other.Symmetric() {
 			same++
 		}
-		sum, square = sum+v, square+v*v
+		sum += v
+		square += v * v
 	}
 	if same > 1 {
 		t.Errorf("%d equal draws of two names", same)
 	}
-	if math.Abs(sum/n) > 6*math.Sqrt(1./3/n) || math.Abs(square/n-1./3) > 6*math.Sqrt(4./45/n) {
+	if math.Abs(sum/n) > 6*math.Sqrt(1./3/n) ||
+		math.Abs(square/n-1./3) > 6*math.Sqrt(4./45/n) {
 		t.Errorf("mean %v, mean square %v", sum/n, square/n)
 	}
-	counts, expected := make([]float64, 7), make([]float64, 7)
+	counts := make([]float64, 7)
+	expected := make([]float64, 7)
 	for range n {
 		counts[a.Uniform(7)]++
 	}

@@ -19,7 +19,8 @@ func TestBinSumsSensitivity(t *testing.T) {
 			var bins []uint8
 			var g []float64
 			for _, r := range rows { // bin 2 does not exist
-				bins, g = append(bins, uint8(r%3)), append(g, values[r/3])
+				bins = append(bins, uint8(r%3))
+				g = append(g, values[r/3])
 			}
 			b.Add(bins, g)
 			return b.Bound()
@@ -37,19 +38,23 @@ func TestBinSumsAddsUp(t *testing.T) {
 		bins := rapid.SliceOfN(rapid.Uint8Range(0, 3), n, n).Draw(t, "bins")
 		bound := rapid.Float64Range(.01, 9).Draw(t, "bound")
 		cut := rapid.IntRange(0, n).Draw(t, "cut")
-		a, b, whole := s.NewBinSums(3, bound), s.NewBinSums(3, bound), s.NewBinSums(3, bound)
+		a := s.NewBinSums(3, bound)
+		b := s.NewBinSums(3, bound)
+		whole := s.NewBinSums(3, bound)
 		a.Add(bins[cut:], g[cut:])
 		b.Add(bins[:cut], g[:cut])
 		a.Cells().mergeValues(b.Cells().copyValues())
 		whole.Add(bins, g)
-		clamped, again := NewClamped(bound), s.NewBinSums(3, bound)
+		clamped := NewClamped(bound)
+		again := s.NewBinSums(3, bound)
 		clamped.Set(make([]float64, 50)) // numbers of another block
 		clamped.Set(g)
 		again.AddClamped(bins, clamped)
 		if !slices.Equal(again.sums, whole.sums) {
 			t.Fatalf("clamped before: %v, want %v", again.sums, whole.sums)
 		}
-		x, y := a.Bound(), whole.Bound()
+		x := a.Bound()
+		y := whole.Bound()
 		for k := range 3 {
 			want := 0.0
 			for i, v := range g {
@@ -57,7 +62,8 @@ func TestBinSumsAddsUp(t *testing.T) {
 					want += min(max(v, -bound), bound)
 				}
 			}
-			if got := float64(x.value[k]) * x.unit; x.value[k] != y.value[k] ||
+			got := float64(x.value[k]) * x.unit
+			if x.value[k] != y.value[k] ||
 				math.Abs(got-want) > float64(2*n)*x.unit {
 				t.Fatalf("bin %d: %v and %v, want %v", k, got, y.value[k], want)
 			}
@@ -67,13 +73,20 @@ func TestBinSumsAddsUp(t *testing.T) {
 
 func TestBinSumsLengths(t *testing.T) {
 	b := testSession(t, budget.AddRemove, 1).NewBinSums(3, 1)
-	two, wide := NewClamped(1), NewClamped(2)
+	two := NewClamped(1)
+	wide := NewClamped(2)
 	two.Set([]float64{1, 2})
 	wide.Set([]float64{2})
 	for name, add := range map[string]func(){
-		"more numbers than bins":                   func() { b.Add([]uint8{1}, []float64{1, 2}) },
-		"more clamped numbers than bins":           func() { b.AddClamped([]uint8{1}, two) },
-		"numbers that were clamped at another end": func() { b.AddClamped([]uint8{1}, wide) },
+		"more numbers than bins": func() {
+			b.Add([]uint8{1}, []float64{1, 2})
+		},
+		"more clamped numbers than bins": func() {
+			b.AddClamped([]uint8{1}, two)
+		},
+		"numbers that were clamped at another end": func() {
+			b.AddClamped([]uint8{1}, wide)
+		},
 	} {
 		func() {
 			defer func() {
@@ -89,8 +102,10 @@ func TestBinSumsLengths(t *testing.T) {
 // partSession has a Gaussian leaf "g" with two draws.
 func partSession(t testing.TB) *Session {
 	t.Helper()
-	priced, err := budget.Calibrate(budget.Sequence("run", budget.GaussianLeaf("g", 1, 2)),
-		budget.Target{Epsilon: 1, Delta: 1e-6})
+	priced, err := budget.Calibrate(
+		budget.Sequence("run", budget.GaussianLeaf("g", 1, 2)),
+		budget.Target{Epsilon: 1, Delta: 1e-6},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,10 +25,16 @@ func weightedChange(a, b Bounded[Weighted]) float64 {
 // classStatsOf returns the statistics of records: record r is row r/(classes+1) in class r%(classes+1), and the last
 // of these classes is a missing one.
 func classStatsOf(
-	s *Session, limit float64, w ClassWeights, rows [][]int16, classes int, records []int,
+	s *Session,
+	limit float64,
+	w ClassWeights,
+	rows [][]int16,
+	classes int,
+	records []int,
 ) Bounded[Weighted] {
 	c := s.NewClassStats(len(rows[0]), classes, limit, w)
-	block, codes := make([][]int16, len(rows[0])), []int32(nil)
+	block := make([][]int16, len(rows[0]))
+	codes := []int32(nil)
 	for _, r := range records {
 		for j, v := range rows[r/(classes+1)] {
 			block[j] = append(block[j], v)
@@ -62,11 +68,14 @@ func TestClassStatsSensitivity(t *testing.T) {
 		for _, limit := range []float64{.25, 1, 2} {
 			for _, rel := range bothRelations() {
 				t.Run(fmt.Sprint(c.weights, limit, rel), func(t *testing.T) {
-					s, worst, sens := testSession(t, rel, 1), 0.0, 0.0
+					s := testSession(t, rel, 1)
+					worst := 0.0
+					sens := 0.0
 					eachNeighbour(1, 3*len(rows), rel, func(a, b []int) {
-						x, y := classStatsOf(s, limit, c.weights, rows, 2, a),
-							classStatsOf(s, limit, c.weights, rows, 2, b)
-						worst, sens = max(worst, weightedChange(x, y)), x.sens
+						x := classStatsOf(s, limit, c.weights, rows, 2, a)
+						y := classStatsOf(s, limit, c.weights, rows, 2, b)
+						worst = max(worst, weightedChange(x, y))
+						sens = x.sens
 					})
 					reached := c.reached
 					if rel == budget.AddRemove {
@@ -95,11 +104,13 @@ func TestClassStatsAnyRows(t *testing.T) {
 			row := rapid.SliceOfN(rapid.Int16(), p, p)
 			rows := [][]int16{row.Draw(t, "x"), row.Draw(t, "y")}
 			record := rapid.IntRange(0, 3)
-			a, b := []int{record.Draw(t, "k")}, []int{4 + record.Draw(t, "l")}
+			a := []int{record.Draw(t, "k")}
+			b := []int{4 + record.Draw(t, "l")}
 			if rel == budget.AddRemove {
 				b = nil
 			}
-			x, y := classStatsOf(s, limit, w, rows, 3, a), classStatsOf(s, limit, w, rows, 3, b)
+			x := classStatsOf(s, limit, w, rows, 3, a)
+			y := classStatsOf(s, limit, w, rows, 3, b)
 			if got := weightedChange(x, y); got > x.sens {
 				t.Fatalf("change %v above %v", got, x.sens)
 			}
@@ -110,15 +121,16 @@ func TestClassStatsAnyRows(t *testing.T) {
 // TestClassStatsSensitivityValues reproduces the test values of the specification.
 func TestClassStatsSensitivityValues(t *testing.T) {
 	for rel, want := range map[budget.Relation]float64{
-		budget.AddRemove: math.Sqrt(2.74), budget.Substitute: math.Sqrt(5.48),
+		budget.AddRemove:                math.Sqrt(2.74),
+		budget.Substitute:               math.Sqrt(5.48),
 		budget.SubstitutePrivateColumns: math.Sqrt(5.48),
 	} {
 		if got := DefaultClassWeights().l2Sensitivity(rel); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%v: %v, want %v", rel, got, want)
 		}
 	}
-	if got := testSession(t, budget.AddRemove, 1).NewClassStats(7, 3, 1.4,
-		ClassWeights{}).Bound().Sensitivity(); math.Abs(got-1.655295) > 1e-6 {
+	got := testSession(t, budget.AddRemove, 1).NewClassStats(7, 3, 1.4, ClassWeights{}).Bound().Sensitivity()
+	if math.Abs(got-1.655295) > 1e-6 {
 		t.Errorf("D is %v, want 1.655295", got)
 	}
 	// The bound of the specification under substitution is valid; this one is
@@ -127,7 +139,10 @@ func TestClassStatsSensitivityValues(t *testing.T) {
 		weight := rapid.Float64Range(.01, 5)
 		w := ClassWeights{weight.Draw(t, "a"), weight.Draw(t, "b"), weight.Draw(t, "c"),
 			weight.Draw(t, "g")}
-		a, b, c, g := w.Counts*w.Counts, w.Sums*w.Sums, w.Squares*w.Squares, w.Products*w.Products
+		a := w.Counts * w.Counts
+		b := w.Sums * w.Sums
+		c := w.Squares * w.Squares
+		g := w.Products * w.Products
 		if got, loose := w.l2Sensitivity(budget.Substitute),
 			math.Sqrt(2*max(a, b)+2*(b+c+g)); got > loose*(1+1e-12) {
 			t.Fatalf("%v above %v", got, loose)
@@ -138,8 +153,10 @@ func TestClassStatsSensitivityValues(t *testing.T) {
 // classSession has a Gaussian leaf "stats" priced at an epsilon.
 func classSession(t testing.TB, epsilon float64, rel budget.Relation) *Session {
 	t.Helper()
-	priced, err := budget.Calibrate(budget.Sequence("run", budget.GaussianLeaf("stats", 1, 1)),
-		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
+	priced, err := budget.Calibrate(
+		budget.Sequence("run", budget.GaussianLeaf("stats", 1, 1)),
+		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +171,8 @@ func classSession(t testing.TB, epsilon float64, rel budget.Relation) *Session {
 // thousandth of an entry.
 func TestClassStatsValues(t *testing.T) {
 	s := classSession(t, 1e9, budget.AddRemove)
-	a, b := s.NewClassStats(2, 2, 4, ClassWeights{}), s.NewClassStats(2, 2, 4, ClassWeights{})
+	a := s.NewClassStats(2, 2, 4, ClassWeights{})
+	b := s.NewClassStats(2, 2, 4, ClassWeights{})
 	const one, half = FixedOne, FixedOne / 2
 	a.Add([][]int16{{one, half, -one}, {half, 0, one}}, []int32{0, 1, 2})
 	b.Add([][]int16{{-half, one}, {one, 0}}, []int32{1, -1})
@@ -165,8 +183,10 @@ func TestClassStatsValues(t *testing.T) {
 	}
 	m := released.Value()
 	for name, c := range map[string]struct{ got, want []float64 }{
-		"counts": {m.Counts, []float64{1, 2}}, "products": {m.Products, []float64{1.5, 0, 1.25}},
-		"sums 0": {m.Sums[0], []float64{1, .5}}, "sums 1": {m.Sums[1], []float64{0, 1}},
+		"counts":    {m.Counts, []float64{1, 2}},
+		"products":  {m.Products, []float64{1.5, 0, 1.25}},
+		"sums 0":    {m.Sums[0], []float64{1, .5}},
+		"sums 1":    {m.Sums[1], []float64{0, 1}},
 		"squares 0": {m.Squares[0], []float64{1, .25}},
 		"squares 1": {m.Squares[1], []float64{.5, 1}},
 	} {
@@ -195,11 +215,13 @@ func TestClassStatsNoise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, noise := released.Value(),
-		DefaultClassWeights().l2Sensitivity(budget.AddRemove)/s.Mu("stats")
+	m := released.Value()
+	noise := DefaultClassWeights().l2Sensitivity(budget.AddRemove) / s.Mu("stats")
 	for name, c := range map[string]struct{ got, want float64 }{
-		"count": {m.CountNoise, noise / .5}, "sum": {m.SumNoise, noise * 2},
-		"square": {m.SquareNoise, noise * 2 / .7}, "product": {m.ProductNoise, noise * 4},
+		"count":   {m.CountNoise, noise / .5},
+		"sum":     {m.SumNoise, noise * 2},
+		"square":  {m.SquareNoise, noise * 2 / .7},
+		"product": {m.ProductNoise, noise * 4},
 	} {
 		if math.Abs(c.got/c.want-1) > 1e-3 {
 			t.Errorf("%s noise %v, want %v", name, c.got, c.want)
@@ -222,7 +244,12 @@ func TestClassStatsNoise(t *testing.T) {
 			square += v * v / (c.std * c.std) / float64(len(c.values))
 		}
 		if len(c.values) < 3000 || square < .86 || square > 1.15 {
-			t.Errorf("%s: mean square of %d is %v of the claimed one", name, len(c.values), square)
+			t.Errorf(
+				"%s: mean square of %d is %v of the claimed one",
+				name,
+				len(c.values),
+				square,
+			)
 		}
 	}
 }
@@ -234,7 +261,10 @@ func TestClassStatsMisuse(t *testing.T) {
 			s.NewClassStats(2, 2, 1, ClassWeights{}).Add([][]int16{{1}}, []int32{0})
 		},
 		"lengths": func() {
-			s.NewClassStats(2, 2, 1, ClassWeights{}).Add([][]int16{{1}, {1, 2}}, []int32{0})
+			s.NewClassStats(2, 2, 1, ClassWeights{}).Add(
+				[][]int16{{1}, {1, 2}},
+				[]int32{0},
+			)
 		},
 		"classes": func() {
 			s.NewClassStats(1, 2, 1, ClassWeights{}).Add([][]int16{{1}}, []int32{0, 1})

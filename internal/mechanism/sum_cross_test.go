@@ -13,10 +13,15 @@ import (
 // crossOf returns the bounded sum over the picked rows: pick i is row
 // i/len(g) with number i%len(g).
 func crossOf(
-	s *Session, limit, bound float64, rows [][]int16, g []float64, pick []int,
+	s *Session,
+	limit, bound float64,
+	rows [][]int16,
+	g []float64,
+	pick []int,
 ) Bounded[Vector] {
 	c := s.NewCross(2, limit, bound)
-	block, numbers := make([][]int16, 2), []float64(nil)
+	block := make([][]int16, 2)
+	numbers := []float64(nil)
 	for _, i := range pick {
 		for k := range block {
 			block[k] = append(block[k], rows[i/len(g)][k])
@@ -50,16 +55,27 @@ func TestCrossSensitivity(t *testing.T) {
 // TestCrossSensitivityInUnits checks that the sensitivity is B C under add-remove and 2 B C under substitution, in
 // the statistic's own measure.
 func TestCrossSensitivityInUnits(t *testing.T) {
-	for _, c := range []struct{ limit, bound, want float64 }{{1, 1, 1}, {4, 1, 2}, {2.25, 2, 3},
-		{1, 0x1p-20, 0x1p-20}, {1, 0x1p20, 0x1p20}} {
+	for _, c := range []struct{ limit, bound, want float64 }{
+		{1, 1, 1},
+		{4, 1, 2},
+		{2.25, 2, 3},
+		{1, 0x1p-20, 0x1p-20},
+		{1, 0x1p20, 0x1p20},
+	} {
 		for rel, factor := range map[budget.Relation]float64{
 			budget.AddRemove:  1,
 			budget.Substitute: 2,
 		} {
 			got := testSession(t, rel, 1).NewCross(1, c.limit, c.bound).Bound().Sensitivity()
 			if math.Abs(got-factor*c.want) > 1e-12*c.want {
-				t.Errorf("B² %v, C %v, %v: sensitivity %v, want %v", c.limit, c.bound, rel, got,
-					factor*c.want)
+				t.Errorf(
+					"B² %v, C %v, %v: sensitivity %v, want %v",
+					c.limit,
+					c.bound,
+					rel,
+					got,
+					factor*c.want,
+				)
 			}
 		}
 	}
@@ -72,12 +88,15 @@ func TestCrossValue(t *testing.T) {
 		n := rapid.IntRange(0, 50).Draw(t, "n")
 		bound := rapid.Float64Range(.1, 9).Draw(t, "bound")
 		c := s.NewCross(2, .8, bound)
-		x := [][]int16{rapid.SliceOfN(rapid.Int16(), n, n).Draw(t, "x"),
-			rapid.SliceOfN(rapid.Int16(), n, n).Draw(t, "y")}
+		x := [][]int16{
+			rapid.SliceOfN(rapid.Int16(), n, n).Draw(t, "x"),
+			rapid.SliceOfN(rapid.Int16(), n, n).Draw(t, "y"),
+		}
 		g := rapid.SliceOfN(rapid.Float64Range(-20, 20), n, n).Draw(t, "g")
 		c.Add(x, g) // clips x in place
 		for k, got := range c.Bound().value {
-			want, slack := 0.0, 0.0
+			want := 0.0
+			slack := 0.0
 			for i, v := range g {
 				entry := float64(x[k][i]) / FixedOne
 				want += entry * min(max(v, -bound), bound)
@@ -98,9 +117,11 @@ func TestCrossIsExact(t *testing.T) {
 	total := s.NewCross(1, 1, 1)
 	for range repeats {
 		part := s.NewCross(1, 1, 1)
-		x, g := make([]int16, n), make([]float64, n)
+		x := make([]int16, n)
+		g := make([]float64, n)
 		for i := range x {
-			x[i], g[i] = math.MinInt16, 1e300
+			x[i] = math.MinInt16
+			g[i] = 1e300
 		}
 		part.Add([][]int16{x[:100]}, g[:100])
 		part.Add([][]int16{x[100:]}, g[100:])
@@ -119,7 +140,8 @@ func TestCrossClipsAsGram(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.Float64Range(.01, 3).Draw(t, "limit")
 		n := rapid.IntRange(1, 6).Draw(t, "n")
-		a, b := make([][]int16, 3), make([][]int16, 3)
+		a := make([][]int16, 3)
+		b := make([][]int16, 3)
 		for k := range a {
 			a[k] = rapid.SliceOfN(rapid.Int16(), n, n).Draw(t, "column")
 			b[k] = append([]int16(nil), a[k]...)
@@ -148,8 +170,10 @@ func TestCrossClipsAsGram(t *testing.T) {
 func TestCrossMisuse(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 1)
 	for name, f := range map[string]func(){
-		"columns":   func() { s.NewCross(2, 1, 1).Add([][]int16{{1}}, []float64{1}) },
-		"lengths":   func() { s.NewCross(2, 1, 1).Add([][]int16{{1}, {1, 2}}, []float64{1}) },
+		"columns": func() { s.NewCross(2, 1, 1).Add([][]int16{{1}}, []float64{1}) },
+		"lengths": func() {
+			s.NewCross(2, 1, 1).Add([][]int16{{1}, {1, 2}}, []float64{1})
+		},
 		"numbers":   func() { s.NewCross(1, 1, 1).Add([][]int16{{1}}, []float64{1, 2}) },
 		"bound 0":   func() { s.NewCross(1, 1, 0) },
 		"bound NaN": func() { s.NewCross(1, 1, math.NaN()) },

@@ -16,7 +16,9 @@ func TestTreeCountsSensitivity(t *testing.T) {
 	searchNeighbours(t, 1, alphabet, 1-1e-9, func(s *Session, rows []int) Bounded[Vector] {
 		q := s.NewTreeCounts(2, []int{3})
 		for _, r := range rows {
-			a, b, c := r%len(cells), r/len(cells)%len(cells), r/len(cells)/len(cells)
+			a := r % len(cells)
+			b := r / len(cells) % len(cells)
+			c := r / len(cells) / len(cells)
 			q.Add([][]uint16{{cells[a]}, {cells[b]}, {levels[c]}})
 		}
 		return q.Bound()
@@ -64,16 +66,25 @@ func TestMomentsOnFineGrid(t *testing.T) {
 func TestGroupSumsSensitivity(t *testing.T) {
 	values := []float64{-2, -.4, .7, 1, math.NaN()}
 	groups := []int32{0, 2, -1, 3}
-	searchNeighbours(t, 1, len(values)*len(values)*len(groups), 1-1e-8,
+	searchNeighbours(
+		t,
+		1,
+		len(values)*len(values)*len(groups),
+		1-1e-8,
 		func(s *Session, rows []int) Bounded[Vector] {
 			q := s.NewGroupSums(3, []bool{true, false})
 			for _, r := range rows {
-				q.Add([]int32{groups[r%len(groups)]},
-					[][]float64{{values[r/len(groups)%len(values)]},
-						{values[r/len(groups)/len(values)]}})
+				q.Add(
+					[]int32{groups[r%len(groups)]},
+					[][]float64{
+						{values[r/len(groups)%len(values)]},
+						{values[r/len(groups)/len(values)]},
+					},
+				)
 			}
 			return q.Bound()
-		})
+		},
+	)
 }
 
 // TestDescribeSensitivities compares the bounds with the numbers of their derivations.
@@ -84,12 +95,17 @@ func TestDescribeSensitivities(t *testing.T) {
 	}{
 		{budget.AddRemove, [3]float64{math.Sqrt(3), math.Sqrt(1 + 2*1.36), 1}},
 		{budget.Substitute, [3]float64{math.Sqrt(6), 2 * math.Sqrt2, math.Sqrt2}},
-		{budget.SubstitutePrivateColumns, [3]float64{math.Sqrt(6), 2 * math.Sqrt2, math.Sqrt2}},
+		{
+			budget.SubstitutePrivateColumns,
+			[3]float64{math.Sqrt(6), 2 * math.Sqrt2, math.Sqrt2},
+		},
 	} {
 		s := testSession(t, c.relation, 1)
-		got := [3]float64{s.NewTreeCounts(2, []int{3}).Bound().Sensitivity(),
+		got := [3]float64{
+			s.NewTreeCounts(2, []int{3}).Bound().Sensitivity(),
 			s.NewMoments(2).Bound().Sensitivity(),
-			s.NewGroupSums(2, []bool{false}).Bound().Sensitivity()}
+			s.NewGroupSums(2, []bool{false}).Bound().Sensitivity(),
+		}
 		for i, want := range c.want {
 			if math.Abs(got[i]-want) > 1e-9 {
 				t.Errorf("%v, statistic %d: %v, want %v", c.relation, i, got[i], want)
@@ -101,7 +117,9 @@ func TestDescribeSensitivities(t *testing.T) {
 // TestDescribeReads compares numbers that were read back with the records, for statistics without noise.
 func TestDescribeReads(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 1)
-	exact := func(b Bounded[Vector]) []float64 { return toFloats(b.value, b.unit) }
+	exact := func(b Bounded[Vector]) []float64 {
+		return toFloats(b.value, b.unit)
+	}
 	near := func(what string, got, want float64) {
 		t.Helper()
 		if math.Abs(got-want) > 1e-6 {

@@ -21,8 +21,10 @@ func TestScoreDifference(t *testing.T) {
 		ridge direction.Ridge
 	}{
 		{direction.Spearman, false, direction.Ridge{Penalty: .002, Width: .25}},
-		{direction.Kendall, false, direction.Ridge{Penalty: .002,
-			Width: .25}},
+		{direction.Kendall, false, direction.Ridge{
+			Penalty: .002,
+			Width:   .25,
+		}},
 		{direction.HSIC, false, direction.Ridge{Penalty: .002, Width: .25}},
 		{direction.HSIC, true, direction.Ridge{Penalty: .5, Width: .5}},
 		{direction.HSIC, true, direction.Ridge{Penalty: 3, Width: .5}},
@@ -31,9 +33,13 @@ func TestScoreDifference(t *testing.T) {
 	} {
 		for range 300 {
 			const n = 14
-			x, y, train := make([]float64, n), make([]float64, n), make([]bool, n)
+			x := make([]float64, n)
+			y := make([]float64, n)
+			train := make([]bool, n)
 			for i := range n {
-				x[i], y[i], train[i] = 2*r.Float64()-1, 2*r.Float64()-1, i < n/2
+				x[i] = 2*r.Float64() - 1
+				y[i] = 2*r.Float64() - 1
+				train[i] = i < n/2
 			}
 			a, err := s.ScoreDifference(x, y, train, c.score, c.ridge, c.all)
 			if err != nil {
@@ -43,21 +49,28 @@ func TestScoreDifference(t *testing.T) {
 			if c.all {
 				k = r.IntN(n)
 			}
-			x[k], y[k] = float64(r.IntN(2)*2-1)*(.9+r.Float64()/10),
-				float64(r.IntN(2)*2-1)*(.9+r.Float64()/10)
+			x[k] = float64(r.IntN(2)*2-1) * (.9 + r.Float64()/10)
+			y[k] = float64(r.IntN(2)*2-1) * (.9 + r.Float64()/10)
 			b, err := s.ScoreDifference(x, y, train, c.score, c.ridge, c.all)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := math.Abs(float64(a.value - b.value)); d > a.sens || a.sens != b.sens {
+			d := math.Abs(float64(a.value - b.value))
+			if d > a.sens || a.sens != b.sens {
 				t.Errorf("%+v: moved by %v of %v", c, d*a.unit, a.Sensitivity())
 			}
 		}
 	}
 	open := &Session{Maker: NewMaker(budget.AddRemove)}
-	if _, err := open.ScoreDifference(nil, nil, nil, direction.HSIC,
-		direction.Ridge{Penalty: 1, Width: 1}, true); !errors.Is(err,
-		ErrRelation) {
+	_, err := open.ScoreDifference(
+		nil,
+		nil,
+		nil,
+		direction.HSIC,
+		direction.Ridge{Penalty: 1, Width: 1},
+		true,
+	)
+	if !errors.Is(err, ErrRelation) {
 		t.Errorf("error %v", err)
 	}
 	if _, err := open.Quartile(nil, 1, .25); !errors.Is(err, ErrRelation) {
@@ -77,12 +90,15 @@ func TestQuartile(t *testing.T) {
 					for d := range 5 {
 						x := quartileOf([]float64{values[a], values[b], values[c]}, 1, q)
 						y := quartileOf([]float64{values[a], values[b], values[d]}, 1, q)
-						lo, hi := math.Inf(1), math.Inf(-1)
+						lo := math.Inf(1)
+						hi := math.Inf(-1)
 						for i := range x.value {
 							v := float64(y.value[i] - x.value[i])
-							lo, hi = min(lo, v), max(hi, v)
+							lo = min(lo, v)
+							hi = max(hi, v)
 						}
-						if far = max(far, hi-lo); hi-lo > x.sens || max(-lo, hi) > x.sens/2 {
+						far = max(far, hi-lo)
+						if hi-lo > x.sens || max(-lo, hi) > x.sens/2 {
 							t.Fatalf("scores move within [%v, %v]", lo, hi)
 						}
 					}
@@ -93,7 +109,8 @@ func TestQuartile(t *testing.T) {
 	if far*.25 < 1 {
 		t.Errorf("the widest range is %v", far*.25)
 	}
-	if QuartileAt(0, 2) != -2 || QuartileAt(QuartilePoints-1, 2) != 2 ||
+	if QuartileAt(0, 2) != -2 ||
+		QuartileAt(QuartilePoints-1, 2) != 2 ||
 		QuartileAt(QuartilePoints/2, 2) != 0 {
 		t.Error("the grid does not go from -2 to 2")
 	}

@@ -58,7 +58,8 @@ func TestSmallestEigenvalueDeclares(t *testing.T) {
 func TestSmallestEigenvalueValue(t *testing.T) {
 	s := testSession(t, budget.Substitute, 1)
 	rapid.Check(t, func(t *rapid.T) {
-		p, n := rapid.IntRange(1, 6).Draw(t, "p"), rapid.IntRange(0, 40).Draw(t, "n")
+		p := rapid.IntRange(1, 6).Draw(t, "p")
+		n := rapid.IntRange(0, 40).Draw(t, "n")
 		limit := rapid.Float64Range(.1, 4).Draw(t, "limit")
 		g := s.NewGram(p, limit)
 		block := make([][]int16, p)
@@ -66,7 +67,8 @@ func TestSmallestEigenvalueValue(t *testing.T) {
 			block[k] = rapid.SliceOfN(rapid.Int16(), n, n).Draw(t, "column")
 		}
 		g.Add(block)
-		a, k := mat.NewSymDense(p, nil), 0
+		a := mat.NewSymDense(p, nil)
+		k := 0
 		for i := range p {
 			for j := i; j < p; j++ {
 				a.SetSym(i, j, float64(g.sums[k])*gramUnit)
@@ -77,7 +79,8 @@ func TestSmallestEigenvalueValue(t *testing.T) {
 		if !eigen.Factorize(a, false) {
 			t.Fatal("no eigenvalues")
 		}
-		want, got := eigen.Values(nil)[0], float64(g.SmallestEigenvalue().value[0])*gramUnit
+		want := eigen.Values(nil)[0]
+		got := float64(g.SmallestEigenvalue().value[0]) * gramUnit
 		if d := want - got; d > eigenWidth*limit+1e-6 || d < -1e-6 {
 			t.Fatalf("%v, want %v", got, want)
 		}
@@ -98,7 +101,8 @@ func TestSmallestEigenvalueRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Noise beyond 6 standard deviations has probability below 1e-8.
-	if d := out.Value()[0] - 30000; len(out.Value()) != 1 || math.Abs(d) > 6*s.Scale("sums")+1 {
+	d := out.Value()[0] - 30000
+	if len(out.Value()) != 1 || math.Abs(d) > 6*s.Scale("sums")+1 {
 		t.Errorf("released %v", out.Value())
 	}
 }

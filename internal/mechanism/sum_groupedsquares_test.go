@@ -28,7 +28,8 @@ func TestGroupedSquareSumsSensitivity(t *testing.T) {
 		{"changing, another ratio", .4, CellGroups{2, 2}, true, .95},
 		{"public, another ratio", 2, CellGroups{2, 2}, false, .9},
 	} {
-		groups, cells := 1, places[:1]
+		groups := 1
+		cells := places[:1]
 		if c.change {
 			groups = 2 // otherwise every record of the search is in one
 		}
@@ -36,7 +37,11 @@ func TestGroupedSquareSumsSensitivity(t *testing.T) {
 			cells = places
 		}
 		t.Run(c.name, func(t *testing.T) {
-			searchNeighbours(t, 1, len(targets)*len(residuals)*len(cells)*groups, c.reached,
+			searchNeighbours(
+				t,
+				1,
+				len(targets)*len(residuals)*len(cells)*groups,
+				c.reached,
 				func(s *Session, rows []int) Bounded[Vector] {
 					q := s.NewGroupedSquareSums(Nodes{4}, c.cells, c.ratio, 2, c.change)
 					for _, r := range rows {
@@ -44,11 +49,16 @@ func TestGroupedSquareSumsSensitivity(t *testing.T) {
 						r /= groups
 						place := cells[r%len(cells)]
 						r /= len(cells)
-						q.Add([]float64{targets[r%len(targets)]},
-							[]float64{residuals[r/len(targets)]}, []uint16{place}, []int32{group})
+						q.Add(
+							[]float64{targets[r%len(targets)]},
+							[]float64{residuals[r/len(targets)]},
+							[]uint16{place},
+							[]int32{group},
+						)
 					}
 					return q.boundSums()
-				})
+				},
+			)
 		})
 	}
 }
@@ -60,13 +70,19 @@ func TestGroupedSquareSumsBounds(t *testing.T) {
 		cells, change bool
 		want          float64
 	}{
-		{budget.AddRemove, true, true, 1.482396}, {budget.AddRemove, false, false, 1.482396},
-		{budget.Substitute, false, false, 1.622498}, {budget.Substitute, true, false, 1.627498},
+		{budget.AddRemove, true, true, 1.482396},
+		{budget.AddRemove, false, false, 1.482396},
+		{budget.Substitute, false, false, 1.622498},
+		{budget.Substitute, true, false, 1.627498},
 		{budget.Substitute, true, true, 1.718648},
 		{budget.SubstitutePrivateColumns, true, false, 1.627498},
 	} {
-		if got := groupedSquaresSensitivity(c.relation, c.cells,
-			c.change); math.Abs(got-c.want) > 1e-6 {
+		got := groupedSquaresSensitivity(
+			c.relation,
+			c.cells,
+			c.change,
+		)
+		if math.Abs(got-c.want) > 1e-6 {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
@@ -76,8 +92,8 @@ func TestGroupedSquareSumsBounds(t *testing.T) {
 // below .03 the numbers are exact to .4, of twenty at odds below 1e-30.
 func TestGroupedSquareSumsRelease(t *testing.T) {
 	s := preciseSession(t, budget.AddRemove, 1000)
-	q, other := s.NewGroupedSquareSums(Nodes{4}, CellGroups{1, 2}, .5, 2, true),
-		s.NewGroupedSquareSums(Nodes{4}, CellGroups{1, 2}, .5, 2, true)
+	q := s.NewGroupedSquareSums(Nodes{4}, CellGroups{1, 2}, .5, 2, true)
+	other := s.NewGroupedSquareSums(Nodes{4}, CellGroups{1, 2}, .5, 2, true)
 	ones := func(x float64) []float64 {
 		out := make([]float64, 100)
 		for i := range out {
@@ -85,7 +101,8 @@ func TestGroupedSquareSumsRelease(t *testing.T) {
 		}
 		return out
 	}
-	cells, groups := make([]uint16, 100), make([]int32, 100)
+	cells := make([]uint16, 100)
+	groups := make([]int32, 100)
 	for i := range cells {
 		cells[i] = NoSize
 		groups[i] = 1
@@ -101,14 +118,21 @@ func TestGroupedSquareSumsRelease(t *testing.T) {
 	got := released.Value()
 	in := got.Groups[1]
 	for name, c := range map[string][2]float64{
-		"count": {got.All.Count, 200}, "sum": {got.All.Sum, -50}, "square": {got.All.Target, 125},
-		"residual": {got.All.Residual, 125}, "missing": {got.All.Missing, 100},
-		"node":               {got.All.Nodes[0], 100},
-		"count of the group": {in.Count, 200}, "sum of the group": {in.Sum, -50},
-		"square of the group": {in.Target, 125}, "residual of the group": {in.Residual, 125},
-		"signed": {in.Signed, -50}, "absolute": {in.Absolute, 150},
-		"missing of the group": {in.Missing, 100},
-		"other count":          {got.Groups[0].Count, 0}, "other square": {got.Groups[0].Target, 0},
+		"count":                 {got.All.Count, 200},
+		"sum":                   {got.All.Sum, -50},
+		"square":                {got.All.Target, 125},
+		"residual":              {got.All.Residual, 125},
+		"missing":               {got.All.Missing, 100},
+		"node":                  {got.All.Nodes[0], 100},
+		"count of the group":    {in.Count, 200},
+		"sum of the group":      {in.Sum, -50},
+		"square of the group":   {in.Target, 125},
+		"residual of the group": {in.Residual, 125},
+		"signed":                {in.Signed, -50},
+		"absolute":              {in.Absolute, 150},
+		"missing of the group":  {in.Missing, 100},
+		"other count":           {got.Groups[0].Count, 0},
+		"other square":          {got.Groups[0].Target, 0},
 	} {
 		if math.Abs(c[0]-c[1]) > .4 {
 			t.Errorf("%s is %v, want %v", name, c[0], c[1])
@@ -139,12 +163,20 @@ func TestGroupedSquareSumsRefuses(t *testing.T) {
 	for name, f := range map[string]func(){
 		"no group": func() { s.NewGroupedSquareSums(Nodes{1}, CellGroups{}, 1, 0, true) },
 		"another group": func() {
-			s.NewGroupedSquareSums(Nodes{1}, CellGroups{}, 1, 1, true).Add([]float64{0},
-				[]float64{0}, []uint16{NoSize}, []int32{1})
+			s.NewGroupedSquareSums(Nodes{1}, CellGroups{}, 1, 1, true).Add(
+				[]float64{0},
+				[]float64{0},
+				[]uint16{NoSize},
+				[]int32{1},
+			)
 		},
 		"lengths": func() {
-			s.NewGroupedSquareSums(Nodes{1}, CellGroups{}, 1, 1, true).Add([]float64{0},
-				[]float64{0}, []uint16{NoSize}, nil)
+			s.NewGroupedSquareSums(Nodes{1}, CellGroups{}, 1, 1, true).Add(
+				[]float64{0},
+				[]float64{0},
+				[]uint16{NoSize},
+				nil,
+			)
 		},
 	} {
 		func() {

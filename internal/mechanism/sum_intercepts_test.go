@@ -11,7 +11,12 @@ import (
 
 // interceptsOf adds one record per entry of pick: one of two labels or a missing one, a first candidate from 0 to 2,
 // and one of the weights.
-func interceptsOf(s *Session, lower, upper float64, weights []float64, pick []int) *Intercepts {
+func interceptsOf(
+	s *Session,
+	lower, upper float64,
+	weights []float64,
+	pick []int,
+) *Intercepts {
 	a := s.NewIntercepts(lower, upper, 2)
 	for _, i := range pick {
 		a.Add([]float64{weights[i/9]}, []int8{int8(i%3 - 1)}, []int{i / 3 % 3})
@@ -24,19 +29,29 @@ func interceptsOf(s *Session, lower, upper float64, weights []float64, pick []in
 func TestInterceptsSensitivity(t *testing.T) {
 	weights := []float64{math.NaN(), .5, 3, math.Inf(1)}
 	for _, rel := range bothRelations() {
-		s, widest, width := testSession(t, rel, 1), 0., 0.
+		s := testSession(t, rel, 1)
+		widest := 0.
+		width := 0.
 		eachNeighbour(3, 9*len(weights), rel, func(a, b []int) {
-			x, y := interceptsOf(s, .5, 3, weights, a).Scores(),
-				interceptsOf(s, .5, 3, weights, b).Scores()
-			low, high := 0., 0.
+			x := interceptsOf(s, .5, 3, weights, a).Scores()
+			y := interceptsOf(s, .5, 3, weights, b).Scores()
+			low := 0.
+			high := 0.
 			for j := range x.value {
 				d := float64(y.value[j] - x.value[j])
-				low, high = min(low, d), max(high, d)
+				low = min(low, d)
+				high = max(high, d)
 			}
-			widest, width = max(widest, high-low), x.sens
+			widest = max(widest, high-low)
+			width = x.sens
 			if x.sens != y.sens || high-low > x.sens {
-				t.Fatalf("%v: a change of width %v, declared %v and %v", rel, high-low, x.sens,
-					y.sens)
+				t.Fatalf(
+					"%v: a change of width %v, declared %v and %v",
+					rel,
+					high-low,
+					x.sens,
+					y.sens,
+				)
 			}
 		})
 		want := 6.
@@ -44,8 +59,13 @@ func TestInterceptsSensitivity(t *testing.T) {
 			want = 12
 		}
 		if width*weightUnit != want || widest < .999*width {
-			t.Errorf("%v: declared %v, want %v; the widest change is %v", rel, width*weightUnit,
-				want, widest*weightUnit)
+			t.Errorf(
+				"%v: declared %v, want %v; the widest change is %v",
+				rel,
+				width*weightUnit,
+				want,
+				widest*weightUnit,
+			)
 		}
 	}
 }
@@ -59,7 +79,8 @@ func TestInterceptsAreAgreements(t *testing.T) {
 		labels := rapid.SliceOfN(rapid.Int8Range(-1, 1), len(w), len(w)).Draw(t, "labels")
 		first := rapid.SliceOfN(rapid.IntRange(-1, 6), len(w), len(w)).Draw(t, "first")
 		cut := rapid.IntRange(0, len(w)).Draw(t, "cut")
-		a, b := s.NewIntercepts(.5, 2, 5), s.NewIntercepts(.5, 2, 5)
+		a := s.NewIntercepts(.5, 2, 5)
+		b := s.NewIntercepts(.5, 2, 5)
 		a.Add(w[:cut], labels[:cut], first[:cut])
 		b.Add(w[cut:], labels[cut:], first[cut:])
 		a.Cells().mergeValues(b.Cells().copyValues())

@@ -11,10 +11,14 @@ import (
 
 func kendallOf(t *testing.T, s *Session, target []float64, columns ...[]float64) *Kendall {
 	t.Helper()
-	k, err := s.NewKendall(context.Background(), len(columns),
+	k, err := s.NewKendall(
+		context.Background(),
+		len(columns),
 		func(j int, c *kendall.Scratch) *kendall.Ranks {
 			return kendall.Rank(columns[j], c)
-		}, kendall.Rank(target, nil).Kept)
+		},
+		kendall.Rank(target, nil).Kept,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,11 +34,19 @@ func TestKendallValues(t *testing.T) {
 	}{
 		{[]float64{1, 2, 3, 4, 5}, []float64{1, 3, 2, 5, 4}, 1.5},
 		{[]float64{1, 1, 2, 3}, []float64{1, 2, 2, 3}, 4. / 3},
-		{[]float64{7, 7, 7}, []float64{1, 2, 3}, 0}, {[]float64{4}, []float64{2}, 0}, {nil, nil, 0},
+		{[]float64{7, 7, 7}, []float64{1, 2, 3}, 0},
+		{[]float64{4}, []float64{2}, 0},
+		{nil, nil, 0},
 	} {
 		got := kendallOf(t, s, c.y, c.x).Scores([]int{0})
 		if math.Abs(float64(got.value[0])*got.unit-c.want) > 2*kendallUnit {
-			t.Errorf("tau(%v, %v) = %v, want %v", c.x, c.y, float64(got.value[0])*got.unit, c.want)
+			t.Errorf(
+				"tau(%v, %v) = %v, want %v",
+				c.x,
+				c.y,
+				float64(got.value[0])*got.unit,
+				c.want,
+			)
 		}
 	}
 }
@@ -54,8 +66,9 @@ func kendallRange(
 	score := func(rows []int) Bounded[Vector] {
 		var x, y, z []float64
 		for _, r := range rows {
-			x, y, z = append(x, float64(r%values)), append(y, float64(r/values%values)),
-				append(z, float64(r/values/values))
+			x = append(x, float64(r%values))
+			y = append(y, float64(r/values%values))
+			z = append(z, float64(r/values/values))
 		}
 		k := kendallOf(t, s, y, x, z)
 		if picked {
@@ -66,10 +79,12 @@ func kendallRange(
 		return k.Scores([]int{0})
 	}
 	eachNeighbour(n, wide, rel, func(a, b []int) {
-		u, v := score(a), score(b)
+		u := score(a)
+		v := score(b)
 		change := float64(v.value[0]-u.value[0]) * u.unit
-		lowest, highest, declared = math.Min(lowest, change), math.Max(highest, change),
-			u.Sensitivity()
+		lowest = math.Min(lowest, change)
+		highest = math.Max(highest, change)
+		declared = u.Sensitivity()
 	})
 	return lowest, highest, declared
 }
@@ -93,12 +108,24 @@ func TestKendallRanges(t *testing.T) {
 	} {
 		low, high, declared := kendallRange(t, c.rel, c.n, c.values, c.picked)
 		if low < c.low-slack || high > c.high+slack {
-			t.Errorf("%v, later round %v: change in [%v, %v], proved [%v, %v]", c.rel, c.picked,
-				low, high, c.low, c.high)
+			t.Errorf(
+				"%v, later round %v: change in [%v, %v], proved [%v, %v]",
+				c.rel,
+				c.picked,
+				low,
+				high,
+				c.low,
+				c.high,
+			)
 		}
 		if high-low < c.reach*(c.high-c.low) {
-			t.Errorf("%v, later round %v: the search reached [%v, %v] only", c.rel, c.picked, low,
-				high)
+			t.Errorf(
+				"%v, later round %v: the search reached [%v, %v] only",
+				c.rel,
+				c.picked,
+				low,
+				high,
+			)
 		}
 		if math.Abs(declared-c.width) > 7*kendallUnit {
 			t.Errorf("declared width %v, want %v", declared, c.width)
@@ -115,14 +142,20 @@ func TestKendallRangesAreAttained(t *testing.T) {
 		return float64(b.value[0]) * b.unit
 	}
 	up := []float64{1, 2, 3, 4, 5, 6}
-	before, after := value(kendallOf(t, s, up, up)),
-		value(kendallOf(t, s, append([]float64{0}, up...), append([]float64{9}, up...)))
+	before := value(kendallOf(t, s, up, up))
+	after := value(kendallOf(
+		t,
+		s,
+		append([]float64{0}, up...),
+		append([]float64{9}, up...),
+	))
 	if d := after - before; math.Abs(d+1.5) > 3*kendallUnit {
 		t.Errorf("a discordant record: %v, want -3/2", d)
 	}
 	// S(x, y) = 0 and the picked column equals x; the record is concordant with
 	// y and discordant with the picked column.
-	x, y := []float64{1, 2, 3, 4}, []float64{2, 4, 1, 3}
+	x := []float64{1, 2, 3, 4}
+	y := []float64{2, 4, 1, 3}
 	later := func(x, y, picked []float64) float64 {
 		k := kendallOf(t, s, y, x, picked)
 		if err := k.Pick(context.Background(), 1); err != nil {
@@ -130,14 +163,23 @@ func TestKendallRangesAreAttained(t *testing.T) {
 		}
 		return value(k)
 	}
-	d := later(append([]float64{9}, x...), append([]float64{9}, y...), append([]float64{0}, x...)) -
+	d := later(
+		append([]float64{9}, x...),
+		append([]float64{9}, y...),
+		append([]float64{0}, x...),
+	) -
 		later(x, y, x)
 	if math.Abs(d-2.5) > 3*kendallUnit {
 		t.Errorf("later round: %v, want 5/2", d)
 	}
 	sub := testSession(t, budget.Substitute, 1)
 	all := kendallOf(t, sub, up, up)
-	moved := kendallOf(t, sub, append([]float64{0}, up[1:]...), append([]float64{9}, up[1:]...))
+	moved := kendallOf(
+		t,
+		sub,
+		append([]float64{0}, up[1:]...),
+		append([]float64{9}, up[1:]...),
+	)
 	if d := value(moved) - value(all); math.Abs(d+2) > 3*kendallUnit {
 		t.Errorf("a record moved to the opposite corner: %v, want -2", d)
 	}
@@ -149,9 +191,12 @@ func TestKendallRangesAreAttained(t *testing.T) {
 // which this package counts, moves by at most 3/2.
 func TestTauBFails(t *testing.T) {
 	const n = 1000
-	x, y := make([]float64, n), make([]float64, n)
-	x[n-1], y[n-1] = 1, 1
-	x1, y1 := append([]float64{0}, x...), append([]float64{1}, y...)
+	x := make([]float64, n)
+	y := make([]float64, n)
+	x[n-1] = 1
+	y[n-1] = 1
+	x1 := append([]float64{0}, x...)
+	y1 := append([]float64{1}, y...)
 	tauB := func(x, y []float64) float64 {
 		n := float64(len(x))
 		ties := func(v []float64) float64 {
@@ -164,7 +209,8 @@ func TestTauBFails(t *testing.T) {
 		s := float64(kendall.S(kendall.Rank(x, nil), kendall.Rank(y, nil), nil))
 		return n / 2 * s / math.Sqrt(ties(x)*ties(y))
 	}
-	b0, b1 := tauB(x, y), tauB(x1, y1)
+	b0 := tauB(x, y)
+	b1 := tauB(x1, y1)
 	if math.Abs(b0-500) > 1e-9 || math.Abs(b1-353.73) > .5 {
 		t.Errorf("tau-b %v and %v, expected 500 and about 353.7", b0, b1)
 	}
@@ -172,7 +218,8 @@ func TestTauBFails(t *testing.T) {
 		t.Errorf("log-ratio %v does not exceed the claimed 1 as it should", ratio)
 	}
 	s := testSession(t, budget.AddRemove, 1)
-	a, b := kendallOf(t, s, y, x).Scores([]int{0}), kendallOf(t, s, y1, x1).Scores([]int{0})
+	a := kendallOf(t, s, y, x).Scores([]int{0})
+	b := kendallOf(t, s, y1, x1).Scores([]int{0})
 	if d := float64(b.value[0]-a.value[0]) * a.unit; math.Abs(d) > 1.5 {
 		t.Errorf("tau-a moved by %v", d)
 	}
@@ -185,7 +232,8 @@ func TestKendallScoreRounding(t *testing.T) {
 		most := int64(n) * int64(n-1) / 2
 		k := &Kendall{n: n}
 		k.target = k.gridTau([]int64{most, 0, -most / 5})
-		k.picked, k.between = 3, make([]int64, 3)
+		k.picked = 3
+		k.between = make([]int64, 3)
 		for range k.picked {
 			for i, v := range k.gridTau([]int64{most / 7, -most, 0}) {
 				k.between[i] += v
@@ -193,7 +241,8 @@ func TestKendallScoreRounding(t *testing.T) {
 		}
 		for j, want := range []float64{1 - 1./7, -1, 1. / 5} {
 			want *= float64(n) / 2 / kendallUnit
-			if got := float64(k.columnScore(j)); math.Abs(got-want) > 3+1e-9*math.Abs(want) {
+			got := float64(k.columnScore(j))
+			if math.Abs(got-want) > 3+1e-9*math.Abs(want) {
 				t.Errorf("n %d, score %d: %v, want %v", n, j, got, want)
 			}
 		}
@@ -216,32 +265,63 @@ func TestKendallPublicColumns(t *testing.T) {
 		}
 		return row
 	}
-	low, high := -1., 99.
+	low := -1.
+	high := 99.
 	for _, c := range []struct {
 		private       [columns]bool // which cells of the record may change
 		want          float64
 		first, second [columns]float64
 	}{
-		{[columns]bool{false, false, false, true}, 4, [columns]float64{low, high, 0, low},
-			[columns]float64{low, high, 0, high}},
-		{[columns]bool{true, false, false, false}, 4, [columns]float64{high, 0, low, high},
-			[columns]float64{low, 0, low, high}},
-		{[columns]bool{true, true, false, false}, 8, [columns]float64{high, low, low, high},
-			[columns]float64{low, high, low, high}},
-		{[columns]bool{false, false, true, false}, 4, [columns]float64{high, low, low, 0},
-			[columns]float64{high, low, high, 0}},
+		{
+			[columns]bool{false, false, false, true},
+			4,
+			[columns]float64{low, high, 0, low},
+			[columns]float64{low, high, 0, high},
+		},
+		{
+			[columns]bool{true, false, false, false},
+			4,
+			[columns]float64{high, 0, low, high},
+			[columns]float64{low, 0, low, high},
+		},
+		{
+			[columns]bool{true, true, false, false},
+			8,
+			[columns]float64{high, low, low, high},
+			[columns]float64{low, high, low, high},
+		},
+		{
+			[columns]bool{false, false, true, false},
+			4,
+			[columns]float64{high, low, low, 0},
+			[columns]float64{high, low, high, 0},
+		},
 		{[columns]bool{}, 0, [columns]float64{1, 2, 3, 4}, [columns]float64{1, 2, 3, 4}},
 	} {
 		public := []bool{!c.private[0], !c.private[1], !c.private[2]}
 		var others [][columns]float64
 		for i := range 12 {
-			others = append(others,
-				[columns]float64{float64(i), float64(i), float64(i), float64(i)})
+			others = append(
+				others,
+				[columns]float64{float64(i), float64(i), float64(i), float64(i)},
+			)
 		}
-		if apart := scoresApart(t, others, c.first, c.second, public, !c.private[3],
-			c.want); math.Abs(apart-c.want) > 7*kendallUnit {
-			t.Errorf("private %v: scores move apart by %v at the ends, declared %v", c.private,
-				apart, c.want)
+		apart := scoresApart(
+			t,
+			others,
+			c.first,
+			c.second,
+			public,
+			!c.private[3],
+			c.want,
+		)
+		if math.Abs(apart-c.want) > 7*kendallUnit {
+			t.Errorf(
+				"private %v: scores move apart by %v at the ends, declared %v",
+				c.private,
+				apart,
+				c.want,
+			)
 		}
 		for _, pair := range [][2]int{{0, 80}, {13, 41}, {5, 66}} {
 			for code := 0; code < cells; code += 5 {
@@ -258,10 +338,22 @@ func TestKendallPublicColumns(t *testing.T) {
 						continue
 					}
 					tried[b] = true
-					if apart := scoresApart(t, [][columns]float64{decode(pair[0]), decode(pair[1])},
-						a, b, public, !c.private[3], c.want); apart > c.want+7*kendallUnit {
-						t.Fatalf("private %v: scores move apart by %v, declared %v", c.private,
-							apart, c.want)
+					apart := scoresApart(
+						t,
+						[][columns]float64{decode(pair[0]), decode(pair[1])},
+						a,
+						b,
+						public,
+						!c.private[3],
+						c.want,
+					)
+					if apart > c.want+7*kendallUnit {
+						t.Fatalf(
+							"private %v: scores move apart by %v, declared %v",
+							c.private,
+							apart,
+							c.want,
+						)
 					}
 				}
 			}
@@ -273,7 +365,12 @@ func TestKendallPublicColumns(t *testing.T) {
 // picked, if one record among others changes from first to second. The target is column 3. It checks the declared
 // width.
 func scoresApart(
-	t *testing.T, others [][4]float64, first, second [4]float64, public []bool, target bool, width float64,
+	t *testing.T,
+	others [][4]float64,
+	first, second [4]float64,
+	public []bool,
+	target bool,
+	width float64,
 ) float64 {
 	t.Helper()
 	s := testSession(t, budget.SubstitutePrivateColumns, 1)
@@ -292,10 +389,15 @@ func scoresApart(
 		}
 		scores[side] = k.Scores([]int{0, 1})
 		if math.Abs(scores[side].sens*scores[side].unit-width) > 7*kendallUnit {
-			t.Fatalf("public %v: declared width %v, want %v", public,
-				scores[side].sens*scores[side].unit, width)
+			t.Fatalf(
+				"public %v: declared width %v, want %v",
+				public,
+				scores[side].sens*scores[side].unit,
+				width,
+			)
 		}
 	}
-	x, y := scores[0].value, scores[1].value
+	x := scores[0].value
+	y := scores[1].value
 	return math.Abs(float64(y[0]-x[0])-float64(y[1]-x[1])) * scores[0].unit
 }

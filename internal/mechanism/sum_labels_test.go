@@ -40,9 +40,12 @@ func TestLabelSumsSensitivity(t *testing.T) {
 		for at := range rows {
 			for a := range values {
 				for b := range values {
-					first, second := [4]int{1, 2, 0, 3}, [4]int{1, 2, 0, 3}
-					first[at], second[at] = a, b
-					x, y := bound(k, first), bound(k, second)
+					first := [4]int{1, 2, 0, 3}
+					second := [4]int{1, 2, 0, 3}
+					first[at] = a
+					second[at] = b
+					x := bound(k, first)
+					y := bound(k, second)
 					if x.sens != y.sens {
 						t.Fatal("the bound depends on a label")
 					}
@@ -84,14 +87,17 @@ func TestPublicMoments(t *testing.T) {
 	g := s.NewPublicGram(2)
 	g.Add([][]int16{{FixedOne, -8192}, {4096, FixedOne}})
 	moments, longest, err := g.Exact()
-	if want := []float64{1.25, .25 - .5, 1.0625}; err != nil ||
-		!slices.Equal(moments.Value(), want) || math.Abs(longest.Value()-math.Sqrt(1.25)) > 1e-12 {
+	want := []float64{1.25, .25 - .5, 1.0625}
+	if err != nil ||
+		!slices.Equal(moments.Value(), want) ||
+		math.Abs(longest.Value()-math.Sqrt(1.25)) > 1e-12 {
 		t.Errorf("%v, longest row %v, %v", moments.Value(), longest.Value(), err)
 	}
 	c := s.NewPublicCross(2)
 	c.Add([][]int16{{FixedOne, -8192}, {4096, FixedOne}}, []float64{.5, -2})
 	cross, err := c.Exact()
-	if want := []float64{.5 + .5, .125 - 1}; err != nil || !slices.Equal(cross.Value(), want) {
+	want = []float64{.5 + .5, .125 - 1}
+	if err != nil || !slices.Equal(cross.Value(), want) {
 		t.Errorf("%v, %v", cross.Value(), err)
 	}
 }
@@ -143,12 +149,15 @@ func TestPrivateClassStatsSensitivity(t *testing.T) {
 					}
 					x, first := stats(a)
 					y, second := stats(b)
-					if x.sens != y.sens || !slices.Equal(first.Products, second.Products) ||
-						!slices.Equal(first.Totals, second.Totals) || first.Records != 3 ||
+					if x.sens != y.sens ||
+						!slices.Equal(first.Products, second.Products) ||
+						!slices.Equal(first.Totals, second.Totals) ||
+						first.Records != 3 ||
 						second.Records != 3 {
 						t.Fatal("a class changes what is exact")
 					}
-					products, totals = first.Products, first.Totals
+					products = first.Products
+					totals = first.Totals
 					reached = max(reached, weightedChange(x, y)/x.sens)
 				}
 			}
@@ -171,8 +180,13 @@ func TestPartClassStatsSensitivity(t *testing.T) {
 	for i := range 24 {
 		for _, r := range []float64{.3, 1} {
 			a := 2 * math.Pi * float64(i) / 24
-			circle = append(circle,
-				[]int16{int16(r * math.Cos(a) * FixedOne), int16(r * math.Sin(a) * FixedOne)})
+			circle = append(
+				circle,
+				[]int16{
+					int16(r * math.Cos(a) * FixedOne),
+					int16(r * math.Sin(a) * FixedOne),
+				},
+			)
 		}
 	}
 	for _, limit := range []float64{.5, 1} {
@@ -193,7 +207,8 @@ func TestPartClassStatsSensitivity(t *testing.T) {
 				x, a := stats(slices.Clone(first))
 				for _, second := range circle {
 					y, b := stats(slices.Clone(second))
-					if x.sens != y.sens || a.stats.sums[1][0] != b.stats.sums[1][0] ||
+					if x.sens != y.sens ||
+						a.stats.sums[1][0] != b.stats.sums[1][0] ||
 						a.stats.rows.sums[0] != b.stats.rows.sums[0] ||
 						!slices.Equal(a.stats.counts, b.stats.counts) {
 						t.Fatal("a private entry changes what is exact")
@@ -202,8 +217,12 @@ func TestPartClassStatsSensitivity(t *testing.T) {
 				}
 			}
 			if reached > 1 || reached < .9 {
-				t.Errorf("limit %v, weights %v: the statistics move by %v of their bound", limit, w,
-					reached)
+				t.Errorf(
+					"limit %v, weights %v: the statistics move by %v of their bound",
+					limit,
+					w,
+					reached,
+				)
 			}
 		}
 	}

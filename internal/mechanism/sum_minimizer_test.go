@@ -13,7 +13,12 @@ import (
 // minimizePicked returns the bounded minimiser over the picked records: pick i is row i/(classes+1) in class
 // i%(classes+1), and the last of these classes is a missing one.
 func minimizePicked(
-	t *testing.T, s *Session, rows [][]int16, lambda float64, classes int, pick []int,
+	t *testing.T,
+	s *Session,
+	rows [][]int16,
+	lambda float64,
+	classes int,
+	pick []int,
 ) Bounded[Vector] {
 	t.Helper()
 	p := len(rows[0])
@@ -22,11 +27,16 @@ func minimizePicked(
 
 // minimizedBy is minimized with a given minimizer.
 func minimizedBy(
-	t *testing.T, m *Minimizer, rows [][]int16, classes int, pick []int,
+	t *testing.T,
+	m *Minimizer,
+	rows [][]int16,
+	classes int,
+	pick []int,
 ) Bounded[Vector] {
 	t.Helper()
 	p := len(rows[0])
-	block, codes := make([][]int16, p), []int32(nil)
+	block := make([][]int16, p)
+	codes := []int32(nil)
 	for _, i := range pick {
 		for j := range block {
 			block[j] = append(block[j], rows[i/(classes+1)][j])
@@ -46,7 +56,13 @@ func minimizedBy(
 // sensitivity and reaches it, 1 R/Lambda under add-remove and 2 under
 // substitution, where Lambda is at least 2 R^2; with less, margins pass 1/2.
 func TestMinimizerSensitivity(t *testing.T) {
-	rows := [][]int16{{FixedOne, 0}, {FixedOne, FixedOne}, {-FixedOne, 300}, {0, 0}, {4000, 8000}}
+	rows := [][]int16{
+		{FixedOne, 0},
+		{FixedOne, FixedOne},
+		{-FixedOne, 300},
+		{0, 0},
+		{4000, 8000},
+	}
 	for _, c := range []struct{ lambda, reached float64 }{{.0125, 0}, {1.25, .7}, {20, .9999}} {
 		searchNeighbours(t, 2, len(rows)*3, c.reached, func(s *Session, pick []int) Bounded[Vector] {
 			return minimizePicked(t, s, rows, c.lambda, 2, pick)
@@ -58,15 +74,23 @@ func TestMinimizerSensitivity(t *testing.T) {
 // sensitivity, and reaches it where the entries of a row are as large as the constant. With three classes all minimisers
 // move at once.
 func TestMinimizerCoordinates(t *testing.T) {
-	rows := [][]int16{{FixedOne, FixedOne}, {FixedOne, -FixedOne}, {-FixedOne, 300}, {0, 0},
-		{4000, 8000}}
+	rows := [][]int16{
+		{FixedOne, FixedOne},
+		{FixedOne, -FixedOne},
+		{-FixedOne, 300},
+		{0, 0},
+		{4000, 8000},
+	}
 	for _, classes := range []int{2, 3} {
 		for _, c := range []struct{ lambda, reached float64 }{{.03, 0}, {60, .9999}} {
 			for _, rel := range bothRelations() {
-				s, furthest, declared := testSession(t, rel, 1), 0., 0.
+				s := testSession(t, rel, 1)
+				furthest := 0.
+				declared := 0.
 				bound := func(pick []int) Bounded[Vector] {
 					m := s.NewMinimizer(2, 2, 1, c.lambda, classes)
-					block, codes := make([][]int16, 2), []int32(nil)
+					block := make([][]int16, 2)
+					codes := []int32(nil)
 					for _, i := range pick {
 						for j := range block {
 							block[j] = append(block[j], rows[i/(classes+1)][j])
@@ -81,13 +105,22 @@ func TestMinimizerCoordinates(t *testing.T) {
 					return x
 				}
 				eachNeighbour(1, len(rows)*(classes+1), rel, func(a, b []int) {
-					x, y, sum := bound(a), bound(b), 0.
+					x := bound(a)
+					y := bound(b)
+					sum := 0.
 					for j := range x.value {
 						sum += math.Abs(float64(x.value[j] - y.value[j]))
 					}
-					furthest, declared = max(furthest, sum), x.sens
+					furthest = max(furthest, sum)
+					declared = x.sens
 					if x.norm != L1 || x.sens != y.sens || sum > x.sens {
-						t.Fatalf("%v: moved by %v, declared %v and %v", rel, sum, x.sens, y.sens)
+						t.Fatalf(
+							"%v: moved by %v, declared %v and %v",
+							rel,
+							sum,
+							x.sens,
+							y.sens,
+						)
 					}
 				})
 				// With three classes, replacing the label of a record flips two of the three scores, and adding a
@@ -97,8 +130,12 @@ func TestMinimizerCoordinates(t *testing.T) {
 					least *= .66
 				}
 				if furthest < least*declared {
-					t.Errorf("%v, %d classes: the largest change is %v of the declared sensitivity",
-						rel, classes, furthest/declared)
+					t.Errorf(
+						"%v, %d classes: the largest change is %v of the declared sensitivity",
+						rel,
+						classes,
+						furthest/declared,
+					)
 				}
 			}
 		}
@@ -109,10 +146,22 @@ func TestMinimizerCoordinates(t *testing.T) {
 // of the bound; together with many records that push its margin far below 0 and leave the orthogonal direction free,
 // it nearly reaches all of it.
 func TestLogisticMinimizer(t *testing.T) {
-	rows := [][]int16{{FixedOne, 0}, {FixedOne, FixedOne}, {-FixedOne, 300}, {0, 0}, {4000, 8000}}
+	rows := [][]int16{
+		{FixedOne, 0},
+		{FixedOne, FixedOne},
+		{-FixedOne, 300},
+		{0, 0},
+		{4000, 8000},
+	}
 	for _, c := range []struct{ lambda, reached float64 }{{.0125, 0}, {1.25, .3}, {200, .49}} {
 		searchNeighbours(t, 2, len(rows)*3, c.reached, func(s *Session, pick []int) Bounded[Vector] {
-			return minimizedBy(t, s.NewLogisticMinimizer(2, 1, .5, c.lambda, 2), rows, 2, pick)
+			return minimizedBy(
+				t,
+				s.NewLogisticMinimizer(2, 1, .5, c.lambda, 2),
+				rows,
+				2,
+				pick,
+			)
 		})
 	}
 	s := testSession(t, budget.AddRemove, 1)
@@ -120,8 +169,9 @@ func TestLogisticMinimizer(t *testing.T) {
 	near := func(pick []int) Bounded[Vector] {
 		return minimizedBy(t, s.NewLogisticMinimizer(2, 1, .5, 20, 2), rows, 2, pick)
 	}
-	many := make([]int, 400_000)                              // the first row, in class 0
-	a, b := near(many), near(append([]int{1*3 + 1}, many...)) // and the second, in class 1
+	many := make([]int, 400_000) // the first row, in class 0
+	a := near(many)
+	b := near(append([]int{1*3 + 1}, many...)) // and the second, in class 1
 	if ratio := changeNorm(a, b) / a.sens; ratio < .8 || ratio > 1 {
 		t.Errorf("a record against many moves the minimiser by %v of the bound", ratio)
 	}
@@ -141,7 +191,8 @@ func TestMinimizerClasses(t *testing.T) {
 		})
 	}
 	s := testSession(t, budget.AddRemove, 1)
-	a, b := minimizePicked(t, s, rows, 8, 3, nil), minimizePicked(t, s, rows, 8, 3, []int{0})
+	a := minimizePicked(t, s, rows, 8, 3, nil)
+	b := minimizePicked(t, s, rows, 8, 3, []int{0})
 	if ratio := changeNorm(a, b) / a.sens; ratio < .9999 || ratio > 1 {
 		t.Errorf("one record of length R moves three minimisers by %v of the bound", ratio)
 	}
@@ -162,7 +213,8 @@ func TestMinimizerRandom(t *testing.T) {
 		for range 150 {
 			lambda := math.Exp(r.Float64()*5 - 2)
 			n := 1 + r.IntN(30)
-			block, codes := make([][]int16, 3), make([]int32, n+1)
+			block := make([][]int16, 3)
+			codes := make([]int32, n+1)
 			for j := range block {
 				block[j] = make([]int16, n+1)
 				for i := range block[j] {
@@ -176,9 +228,15 @@ func TestMinimizerRandom(t *testing.T) {
 				m := start(3, 1, .5, lambda, 2)
 				rows := make([][]int16, 3)
 				for j := range rows {
-					rows[j] = append(append([]int16(nil), block[j][:skip]...), block[j][skip+1:]...)
+					rows[j] = append(
+						append([]int16(nil), block[j][:skip]...),
+						block[j][skip+1:]...,
+					)
 				}
-				m.Add(rows, append(append([]int32(nil), codes[:skip]...), codes[skip+1:]...))
+				m.Add(
+					rows,
+					append(append([]int32(nil), codes[:skip]...), codes[skip+1:]...),
+				)
 				b, err := m.Bound(context.Background())
 				if err != nil {
 					t.Fatal(err)
@@ -187,19 +245,31 @@ func TestMinimizerRandom(t *testing.T) {
 			}
 			var a, b Bounded[Vector]
 			if rel == budget.AddRemove {
-				a, b = bound(n), minimizedAll(t, start(3, 1, .5, lambda, 2), block, codes)
+				a = bound(n)
+				b = minimizedAll(t, start(3, 1, .5, lambda, 2), block, codes)
 			} else {
-				a, b = bound(n), bound(n-1) // one record in another's place
+				a = bound(n)
+				b = bound(n - 1) // one record in another's place
 			}
 			worst = math.Max(worst, changeNorm(a, b)/a.sens)
 		}
 		if worst > 1 || worst < .2 {
-			t.Errorf("%v, logistic %v: the largest change is %v of the bound", rel, logistic, worst)
+			t.Errorf(
+				"%v, logistic %v: the largest change is %v of the bound",
+				rel,
+				logistic,
+				worst,
+			)
 		}
 	}
 }
 
-func minimizedAll(t *testing.T, m *Minimizer, block [][]int16, codes []int32) Bounded[Vector] {
+func minimizedAll(
+	t *testing.T,
+	m *Minimizer,
+	block [][]int16,
+	codes []int32,
+) Bounded[Vector] {
 	t.Helper()
 	m.Add(block, codes)
 	b, err := m.Bound(context.Background())
@@ -223,8 +293,8 @@ func TestMinimizerScale(t *testing.T) {
 		if math.Abs(sigma-factor*.372678) > 3e-5*sigma {
 			t.Errorf("%v: sigma %v", rel, sigma)
 		}
-		if least := math.Sqrt(1.25) * (factor + 2e-5) / 20; b.Sensitivity() < least ||
-			b.Sensitivity() > least*(1+1e-8) {
+		least := math.Sqrt(1.25) * (factor + 2e-5) / 20
+		if b.Sensitivity() < least || b.Sensitivity() > least*(1+1e-8) {
 			t.Errorf("%v: sensitivity %v, want %v", rel, b.Sensitivity(), least)
 		}
 	}
@@ -233,8 +303,14 @@ func TestMinimizerScale(t *testing.T) {
 // TestMinimizerValue checks that for one record z with label +1 the minimiser is z/Lambda as long as its margin
 // |z|^2/Lambda is at most 1/2.
 func TestMinimizerValue(t *testing.T) {
-	b := minimizePicked(t, testSession(t, budget.AddRemove, 1), [][]int16{{FixedOne / 2, -FixedOne / 4}}, 4,
-		2, []int{1})
+	b := minimizePicked(
+		t,
+		testSession(t, budget.AddRemove, 1),
+		[][]int16{{FixedOne / 2, -FixedOne / 4}},
+		4,
+		2,
+		[]int{1},
+	)
 	for j, want := range []float64{.5 / 4, -.25 / 4, .5 / 4} {
 		if got := float64(b.value[j]) * b.unit; math.Abs(got-want) > 1e-5 {
 			t.Errorf("coordinate %d: %v, want %v", j, got, want)
@@ -248,9 +324,14 @@ func TestOnGrid(t *testing.T) {
 		high, low, unit float64
 		want            int64
 	}{
-		{0, 0, 1, 0}, {1.5, 0x1p-60, .5, 3}, {-1.3, 0, .25, -5}, {0x1p60, 3, 1, 1<<60 + 3},
+		{0, 0, 1, 0},
+		{1.5, 0x1p-60, .5, 3},
+		{-1.3, 0, .25, -5},
+		{0x1p60, 3, 1, 1<<60 + 3},
 		{-0x1p60, .4, 1, -1 << 60},
-		{1e300, 0, 1, 1 << 61}, {-1e300, 0, 1, -1 << 61}, {0x1p61, 77, 1, 1 << 61},
+		{1e300, 0, 1, 1 << 61},
+		{-1e300, 0, 1, -1 << 61},
+		{0x1p61, 77, 1, 1 << 61},
 	} {
 		if got := onGrid(c.high, c.low, c.unit); got != c.want {
 			t.Errorf("%+v: %d", c, got)

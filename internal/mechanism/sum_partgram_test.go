@@ -11,7 +11,12 @@ import (
 
 // partOf sums rows: u and z of the i-th record.
 func partOf(
-	t *testing.T, s *Session, weights []int, p int, limit float64, u, z [][]int16,
+	t *testing.T,
+	s *Session,
+	weights []int,
+	p int,
+	limit float64,
+	u, z [][]int16,
 ) (*PartGram, Bounded[Vector]) {
 	t.Helper()
 	g := s.NewPartGram(weights, p, limit)
@@ -44,8 +49,13 @@ func TestPartGramSensitivity(t *testing.T) {
 	for i := range 48 {
 		for _, r := range []float64{.3, .7072, 1} {
 			a := 2 * math.Pi * float64(i) / 48
-			circle = append(circle,
-				[]int16{int16(r * math.Cos(a) * FixedOne), int16(r * math.Sin(a) * FixedOne)})
+			circle = append(
+				circle,
+				[]int16{
+					int16(r * math.Cos(a) * FixedOne),
+					int16(r * math.Sin(a) * FixedOne),
+				},
+			)
 		}
 	}
 	publics := [][]int16{{0, 0}, {FixedOne, 0}, {FixedOne, FixedOne / 2}}
@@ -55,10 +65,24 @@ func TestPartGramSensitivity(t *testing.T) {
 			for _, first := range circle {
 				for _, second := range circle {
 					u := publics[2:]
-					_, x := partOf(t, s, weights, 2, limit, u,
-						[][]int16{append([]int16(nil), first...)})
-					_, y := partOf(t, s, weights, 2, limit, u,
-						[][]int16{append([]int16(nil), second...)})
+					_, x := partOf(
+						t,
+						s,
+						weights,
+						2,
+						limit,
+						u,
+						[][]int16{append([]int16(nil), first...)},
+					)
+					_, y := partOf(
+						t,
+						s,
+						weights,
+						2,
+						limit,
+						u,
+						[][]int16{append([]int16(nil), second...)},
+					)
 					if x.sens != y.sens {
 						t.Fatal("the bound depends on a private column")
 					}
@@ -73,15 +97,26 @@ func TestPartGramSensitivity(t *testing.T) {
 					}
 					r := math.Hypot(float64(weights[0]), float64(weights[1])/2)
 					b2 := limit * FixedOne * FixedOne
-					reached[0] = max(reached[0], math.Sqrt(cross)/(2*r*FixedOne*math.Sqrt(b2)))
-					reached[1] = max(reached[1], math.Sqrt(square)/(math.Sqrt2*squareWeight*b2))
+					reached[0] = max(
+						reached[0],
+						math.Sqrt(cross)/(2*r*FixedOne*math.Sqrt(b2)),
+					)
+					reached[1] = max(
+						reached[1],
+						math.Sqrt(square)/(math.Sqrt2*squareWeight*b2),
+					)
 					reached[2] = max(reached[2], math.Sqrt(cross+square)/x.sens)
 				}
 			}
 			for i, name := range []string{"cross block", "private block", "both"} {
 				if reached[i] > 1+1e-12 || reached[i] < .985 {
-					t.Errorf("limit %v, weights %v: the %s moves by %v of its bound", limit,
-						weights, name, reached[i])
+					t.Errorf(
+						"limit %v, weights %v: the %s moves by %v of its bound",
+						limit,
+						weights,
+						name,
+						reached[i],
+					)
 				}
 			}
 		}
@@ -136,13 +171,19 @@ func TestPartGramValues(t *testing.T) {
 		return (float64(a[0][i])*float64(b[0][j]) + float64(a[1][i])*float64(b[1][j])) * gramUnit
 	}
 	want := [][3]float64{
-		{cross[0], product(u, z, 0, 0), 0}, {cross[1], product(u, z, 0, 1), 0},
-		{cross[2], product(u, z, 1, 0), 0}, {cross[3], product(u, z, 1, 1), 0},
-		{square[0], product(z, z, 0, 0), 0}, {square[1], product(z, z, 0, 1), 0},
+		{cross[0], product(u, z, 0, 0), 0},
+		{cross[1], product(u, z, 0, 1), 0},
+		{cross[2], product(u, z, 1, 0), 0},
+		{cross[3], product(u, z, 1, 1), 0},
+		{square[0], product(z, z, 0, 0), 0},
+		{square[1], product(z, z, 0, 1), 0},
 		{square[2], product(z, z, 1, 1), 0},
-		{exact.Value()[0], product(u, u, 0, 0), 0}, {exact.Value()[1], product(u, u, 0, 1), 0},
+		{exact.Value()[0], product(u, u, 0, 0), 0},
+		{exact.Value()[1], product(u, u, 0, 1), 0},
 		{exact.Value()[2], product(u, u, 1, 1), 0},
-		{sigmas[0], 7. / 3, 0}, {sigmas[1], 7. / 200, 0}, {sigma, .1, 0},
+		{sigmas[0], 7. / 3, 0},
+		{sigmas[1], 7. / 200, 0},
+		{sigma, .1, 0},
 	}
 	for i, w := range want {
 		if math.Abs(w[0]-w[1]) > 1e-12 {
@@ -154,7 +195,8 @@ func TestPartGramValues(t *testing.T) {
 // TestPartGramMerges checks that two parts merge to the whole.
 func TestPartGramMerges(t *testing.T) {
 	s := testSession(t, budget.SubstitutePrivateColumns, 1)
-	u, z := [][]int16{{100, 3}, {FixedOne, -FixedOne}}, [][]int16{{5}, {-700}}
+	u := [][]int16{{100, 3}, {FixedOne, -FixedOne}}
+	z := [][]int16{{5}, {-700}}
 	_, whole := partOf(t, s, []int{1, 2}, 1, .3, u, z)
 	a, _ := partOf(t, s, []int{1, 2}, 1, .3, u[:1], z[:1])
 	b, _ := partOf(t, s, []int{1, 2}, 1, .3, u[1:], z[1:])
@@ -176,7 +218,8 @@ func TestPartGramRefuses(t *testing.T) {
 			t.Errorf("%v: bound: %v", rel, err)
 		}
 	}
-	if w := CrossWeight(1e9); w != MaxCrossWeight || CrossWeight(0) != 1 || CrossWeight(1) != 70 {
+	w := CrossWeight(1e9)
+	if w != MaxCrossWeight || CrossWeight(0) != 1 || CrossWeight(1) != 70 {
 		t.Errorf("weights %d, %d, %d", w, CrossWeight(0), CrossWeight(1))
 	}
 }

@@ -15,8 +15,9 @@ import (
 // of every numeric column, then a code of every category column, then y.
 func productsOf(s *Session, levels []int, records [][]int16, pick []int) Bounded[Vector] {
 	p := s.NewProducts(levels)
-	columns, codes, all := make([][]int16, len(levels)), make([][]int32, len(levels)),
-		make([]int, len(levels))
+	columns := make([][]int16, len(levels))
+	codes := make([][]int32, len(levels))
+	all := make([]int, len(levels))
 	var y []int16
 	for _, i := range pick {
 		for j, l := range levels {
@@ -59,8 +60,10 @@ func TestProductsSensitivity(t *testing.T) {
 		levels []int
 		values [][]int16
 	}{
-		"numeric": {[]int{0, 0},
-			[][]int16{{-one, 5000, math.MaxInt16}, {-one, one}, {math.MinInt16, 0, one}}},
+		"numeric": {
+			[]int{0, 0},
+			[][]int16{{-one, 5000, math.MaxInt16}, {-one, one}, {math.MinInt16, 0, one}},
+		},
 		"category": {[]int{2, 3}, [][]int16{{-1, 0, 1}, {0, 1, 2, 3}, {-one, 0, one}}},
 		"both":     {[]int{0, 3}, [][]int16{{-one, 0, one}, {0, 1, 2}, {-one, one}}},
 	} {
@@ -76,23 +79,39 @@ func TestProductsSensitivity(t *testing.T) {
 // TestProductsRange checks that one score moves within [-1, 1] when a record is added and within [-2, 2] when one is
 // replaced, that both ends are attained, and that the declared width is that of the range.
 func TestProductsRange(t *testing.T) {
-	records := gridRecords([]int16{-FixedOne, 3, FixedOne}, []int16{0, 1, 2}, []int16{-FixedOne, FixedOne})
-	for rel, reach := range map[budget.Relation]float64{budget.AddRemove: 1, budget.Substitute: 2} {
+	records := gridRecords(
+		[]int16{-FixedOne, 3, FixedOne},
+		[]int16{0, 1, 2},
+		[]int16{-FixedOne, FixedOne},
+	)
+	for rel, reach := range map[budget.Relation]float64{
+		budget.AddRemove:  1,
+		budget.Substitute: 2,
+	} {
 		s := testSession(t, rel, 1)
 		for column := range 2 {
-			lowest, highest := 0.0, 0.0
+			lowest := 0.0
+			highest := 0.0
 			eachNeighbour(2, len(records), rel, func(a, b []int) {
-				x, y := productsOf(s, []int{0, 3}, records, a),
-					productsOf(s, []int{0, 3}, records, b)
+				x := productsOf(s, []int{0, 3}, records, a)
+				y := productsOf(s, []int{0, 3}, records, b)
 				change := float64(y.value[column]-x.value[column]) * x.unit
-				lowest, highest = math.Min(lowest, change), math.Max(highest, change)
+				lowest = math.Min(lowest, change)
+				highest = math.Max(highest, change)
 				if x.Sensitivity() != 2*reach {
 					t.Fatalf("%v: declared width %v, want %v", rel, x.Sensitivity(), 2*reach)
 				}
 			})
 			if lowest != -reach || highest != reach {
-				t.Errorf("%v, column %d: change in [%v, %v], want [%v, %v]", rel, column, lowest,
-					highest, -reach, reach)
+				t.Errorf(
+					"%v, column %d: change in [%v, %v], want [%v, %v]",
+					rel,
+					column,
+					lowest,
+					highest,
+					-reach,
+					reach,
+				)
 			}
 		}
 	}
@@ -106,11 +125,14 @@ func TestProductsCentredFails(t *testing.T) {
 	var x1, x2, y []float64
 	for i := range n {
 		v := float64(1 - 2*(i%2))
-		x1, y, x2 = append(x1, v), append(y, v), append(x2, v*float64(1-2*(i/2%2)*(i/50)))
+		x1 = append(x1, v)
+		y = append(y, v)
+		x2 = append(x2, v*float64(1-2*(i/2%2)*(i/50)))
 	}
 	published := func(x, y []float64) float64 {
 		scaled := func(v []float64) []float64 {
-			mean, largest := 0.0, 0.0
+			mean := 0.0
+			largest := 0.0
 			for _, u := range v {
 				mean += u / float64(len(v))
 			}
@@ -124,7 +146,8 @@ func TestProductsCentredFails(t *testing.T) {
 			}
 			return out
 		}
-		sum, b := 0.0, scaled(y)
+		sum := 0.0
+		b := scaled(y)
 		for i, a := range scaled(x) {
 			sum += a * b[i]
 		}
@@ -143,9 +166,11 @@ func TestProductsCentredFails(t *testing.T) {
 		b := p.Scores([]int{0})
 		return float64(b.value[0]) * b.unit
 	}
-	grown, grown2, target := append([]float64{1e6}, x1...), append([]float64{0}, x2...),
-		append([]float64{1}, y...)
-	if before, after := published(x1, y), published(grown, target); before != n || after > 2 {
+	grown := append([]float64{1e6}, x1...)
+	grown2 := append([]float64{0}, x2...)
+	target := append([]float64{1}, y...)
+	if before, after := published(x1, y), published(grown, target); before != n ||
+		after > 2 {
 		t.Errorf("published score of the first column: %v, then %v", before, after)
 	}
 	if before, after := published(x2, y), published(grown2, target); math.Abs(before-after) > 1 {
@@ -162,8 +187,11 @@ func TestProductsValues(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 1)
 	p := s.NewProducts([]int{0, 0, 2, 3})
 	y := []int16{one, half, -one, 0}
-	p.Add([][]int16{{one, one, half, -one}, {-one, half, half, one}, nil, nil},
-		[][]int32{nil, nil, {0, 1, 0, 1}, {2, 2, 7, -1}}, y)
+	p.Add(
+		[][]int16{{one, one, half, -one}, {-one, half, half, one}, nil, nil},
+		[][]int32{nil, nil, {0, 1, 0, 1}, {2, 2, 7, -1}},
+		y,
+	)
 	// 1 + 1/2 - 1/2; -1 + 1/4 - 1/2; S = (0, 1/2): |2S_1 - 1/2| = 1/2;
 	// S = (0, 0, 3/2): 3/2.
 	want := []float64{1, 1.25, .5, 1.5}
@@ -174,7 +202,9 @@ func TestProductsValues(t *testing.T) {
 		}
 	}
 	some := p.Balance([]int{3, 1})
-	if some.value[0] != -got.value[3] || some.value[1] != -got.value[1] || some.sens != got.sens ||
+	if some.value[0] != -got.value[3] ||
+		some.value[1] != -got.value[1] ||
+		some.sens != got.sens ||
 		some.norm != Width {
 		t.Errorf("balance %+v of scores %+v", some, got)
 	}
@@ -189,8 +219,12 @@ func TestProductsValues(t *testing.T) {
 func TestProductsCategoryIsItsBestColumn(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {
-		n, levels := rapid.IntRange(0, 60).Draw(t, "n"), rapid.IntRange(1, 4).Draw(t, "levels")
-		codes := rapid.SliceOfN(rapid.Int32Range(0, int32(levels)-1), n, n).Draw(t, "codes")
+		n := rapid.IntRange(0, 60).Draw(t, "n")
+		levels := rapid.IntRange(1, 4).Draw(t, "levels")
+		codes := rapid.SliceOfN(rapid.Int32Range(0, int32(levels)-1), n, n).Draw(
+			t,
+			"codes",
+		)
 		y := rapid.SliceOfN(rapid.Int16(), n, n).Draw(t, "y")
 		columns := make([][]int16, levels)
 		for k := range columns {
@@ -202,8 +236,9 @@ func TestProductsCategoryIsItsBestColumn(t *testing.T) {
 				columns[k] = append(columns[k], v)
 			}
 		}
-		plain, category, rest := s.NewProducts(make([]int, levels)), s.NewProducts([]int{levels}),
-			s.NewProducts([]int{levels})
+		plain := s.NewProducts(make([]int, levels))
+		category := s.NewProducts([]int{levels})
+		rest := s.NewProducts([]int{levels})
 		plain.Add(columns, nil, y)
 		at := rapid.IntRange(0, n).Draw(t, "cut")
 		before := slices.Clone(y)
@@ -228,13 +263,19 @@ func TestProductsCategoryIsItsBestColumn(t *testing.T) {
 func TestProductsShape(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 1)
 	for name, f := range map[string]func(){
-		"levels":  func() { s.NewProducts([]int{-1}) },
-		"numeric": func() { s.NewProducts([]int{0}).Add([][]int16{{1, 2}}, nil, []int16{1}) },
+		"levels": func() { s.NewProducts([]int{-1}) },
+		"numeric": func() {
+			s.NewProducts([]int{0}).Add([][]int16{{1, 2}}, nil, []int16{1})
+		},
 		"codes": func() {
 			s.NewProducts([]int{2}).Add([][]int16{nil}, [][]int32{{1}}, []int16{1, 2})
 		},
-		"columns": func() { s.NewProducts([]int{0, 0}).Add([][]int16{{1}}, nil, []int16{1}) },
-		"more":    func() { s.NewProducts([]int{0}).Add([][]int16{{1}, {1}}, nil, []int16{1}) },
+		"columns": func() {
+			s.NewProducts([]int{0, 0}).Add([][]int16{{1}}, nil, []int16{1})
+		},
+		"more": func() {
+			s.NewProducts([]int{0}).Add([][]int16{{1}, {1}}, nil, []int16{1})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -249,7 +290,10 @@ func TestProductsShape(t *testing.T) {
 
 func ExampleProducts() {
 	node := TopK{Form: Lipschitz, K: 1}.Plan("best", 1)
-	priced, err := budget.Calibrate(budget.Sequence("run", node), budget.Target{Epsilon: 300})
+	priced, err := budget.Calibrate(
+		budget.Sequence("run", node),
+		budget.Target{Epsilon: 300},
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -261,7 +305,11 @@ func ExampleProducts() {
 	}
 	p := s.NewProducts([]int{0, 0})
 	y := []int16{FixedOne, -FixedOne, FixedOne, -FixedOne}
-	p.Add([][]int16{{FixedOne, 0, 0, 0}, {-FixedOne, FixedOne, -FixedOne, FixedOne}}, nil, y)
+	p.Add(
+		[][]int16{{FixedOne, 0, 0, 0}, {-FixedOne, FixedOne, -FixedOne, FixedOne}},
+		nil,
+		y,
+	)
 	scores := p.Scores([]int{0, 1}) // 1 and |-4|
 	best, err := TopK{Form: Lipschitz, K: 1}.Release(s, "best", scores)
 	fmt.Println(scores.Sensitivity(), best.Value(), err)

@@ -29,8 +29,8 @@ func TestSizeCountsSensitivity(t *testing.T) {
 		budget.AddRemove:  1.118034,
 		budget.Substitute: 1.581139,
 	} {
-		if got := testSession(t, rel,
-			1).NewSizeCounts(2).boundCounts().Sensitivity(); math.Abs(got-want) > 5e-7 {
+		got := testSession(t, rel, 1).NewSizeCounts(2).boundCounts().Sensitivity()
+		if math.Abs(got-want) > 5e-7 {
 			t.Errorf("%v: %v, want %v", rel, got, want)
 		}
 	}
@@ -40,10 +40,11 @@ func TestSizeCountsSensitivity(t *testing.T) {
 // the rounding of its weight, and changes only its own cell.
 func TestSizeCountsOfMissing(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 1)
-	none, one := s.NewSizeCounts(4), s.NewSizeCounts(4)
+	none := s.NewSizeCounts(4)
+	one := s.NewSizeCounts(4)
 	one.Add([]uint16{NoSize}, []uint16{3})
-	if got := changeNorm(none.boundCounts(), one.boundCounts()) / one.boundCounts().sens; got > 1 ||
-		got < 1-1e-6 {
+	got := changeNorm(none.boundCounts(), one.boundCounts()) / one.boundCounts().sens
+	if got > 1 || got < 1-1e-6 {
 		t.Errorf("a record without a size moves the counts by %v of the bound", got)
 	}
 	merged := s.NewSizeCounts(4)
@@ -98,10 +99,17 @@ func TestSizeCountsNoise(t *testing.T) {
 // preciseSession opens a session with one Gaussian leaf, "leaf", with the given mu.
 func preciseSession(t testing.TB, rel budget.Relation, mu float64) *Session {
 	t.Helper()
-	p, err := budget.Calibrate(budget.Sequence("run",
-		budget.FixedLeaf("leaf", budget.Law{Kind: budget.Gaussian, Mu: mu, Draws: 1}),
-		budget.GaussianLeaf("rest", 1, 1),
-	), budget.Target{Epsilon: max(10, mu*mu), Delta: 1e-6, Relation: rel})
+	p, err := budget.Calibrate(
+		budget.Sequence("run",
+			budget.FixedLeaf("leaf", budget.Law{
+				Kind:  budget.Gaussian,
+				Mu:    mu,
+				Draws: 1,
+			}),
+			budget.GaussianLeaf("rest", 1, 1),
+		),
+		budget.Target{Epsilon: max(10, mu*mu), Delta: 1e-6, Relation: rel},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,39 +18,57 @@ func TestSquareSumsSensitivity(t *testing.T) {
 	for _, c := range []struct {
 		ratio, top float64
 		cells      bool
-	}{{0, 1, false}, {0, 3.2, false}, {.4, 2, false}, {1, 2, true}, {.2, 4, true}, {3, 1, true},
-		{2, 5, true}} {
-		groups, cells := CellGroups{}, places[:1]
+	}{
+		{0, 1, false},
+		{0, 3.2, false},
+		{.4, 2, false},
+		{1, 2, true},
+		{.2, 4, true},
+		{3, 1, true},
+		{2, 5, true},
+	} {
+		groups := CellGroups{}
+		cells := places[:1]
 		if c.cells {
-			groups, cells = CellGroups{2, 2}, places
+			groups = CellGroups{2, 2}
+			cells = places
 		}
 		// Under substitution t would have to move by 2 and t^2 by 1, which no pair does. Without nodes their weight is not used.
 		reached := .94
 		if c.top == 1 {
 			reached = .75
 		}
-		searchNeighbours(t, 1, len(targets)*len(residuals)*len(cells), reached,
+		searchNeighbours(
+			t,
+			1,
+			len(targets)*len(residuals)*len(cells),
+			reached,
 			func(s *Session, rows []int) Bounded[Vector] {
 				q := s.NewSquareSums(Nodes{c.top}, groups, c.ratio)
 				for _, r := range rows {
 					k := r / len(cells)
-					q.Add([]float64{targets[k%len(targets)]}, []float64{residuals[k/len(targets)]},
-						[]uint16{cells[r%len(cells)]})
+					q.Add(
+						[]float64{targets[k%len(targets)]},
+						[]float64{residuals[k/len(targets)]},
+						[]uint16{cells[r%len(cells)]},
+					)
 				}
 				return q.boundSums()
-			})
+			},
+		)
 	}
 	for _, c := range []struct {
 		relation budget.Relation
 		groups   CellGroups
 		want     float64
 	}{
-		{budget.AddRemove, CellGroups{}, 1.399107}, {budget.AddRemove, CellGroups{4, 16}, 1.399107},
+		{budget.AddRemove, CellGroups{}, 1.399107},
+		{budget.AddRemove, CellGroups{4, 16}, 1.399107},
 		{budget.Substitute, CellGroups{}, 1.634778},
 		{budget.Substitute, CellGroups{4, 16}, 1.672573},
 	} {
-		if got := testSession(t, c.relation, 1).NewSquareSums(Nodes{4}, c.groups,
-			1).boundSums().Sensitivity(); math.Abs(got-c.want) > 5e-7 {
+		got := testSession(t, c.relation, 1).NewSquareSums(Nodes{4}, c.groups, 1).boundSums().Sensitivity()
+		if math.Abs(got-c.want) > 5e-7 {
 			t.Errorf("%v, %+v: %v, want %v", c.relation, c.groups, got, c.want)
 		}
 	}
@@ -62,9 +80,13 @@ func TestNodeLevels(t *testing.T) {
 		top  float64
 		want []float64
 	}{
-		{0, []float64{1}}, {1, []float64{1}}, {1 + 1e-12, []float64{1}}, {1.5, []float64{1, 1.5}},
+		{0, []float64{1}},
+		{1, []float64{1}},
+		{1 + 1e-12, []float64{1}},
+		{1.5, []float64{1, 1.5}},
 		{2, []float64{1, 2}},
-		{4 * (1 + 1e-12), []float64{1, 2, 4}}, {5, []float64{1, 2, 4, 5}},
+		{4 * (1 + 1e-12), []float64{1, 2, 4}},
+		{5, []float64{1, 2, 4, 5}},
 		{math.NaN(), []float64{1}},
 	} {
 		n := Nodes{c.top}
@@ -99,7 +121,9 @@ func TestNodesHoldSquares(t *testing.T) {
 			}
 			q.Add([]float64{0}, []float64{r}, []uint16{cell})
 		}
-		node := func(j int) float64 { return float64(q.beyond[j-1]) * sumUnit / .9 }
+		node := func(j int) float64 {
+			return float64(q.beyond[j-1]) * sumUnit / .9
+		}
 		count := float64(q.far[0]) * sumUnit / .9
 		for j := 1; j <= n.Len(); j++ {
 			count += node(j)
@@ -109,7 +133,8 @@ func TestNodesHoldSquares(t *testing.T) {
 		}
 		for k := range n.Len() + 1 {
 			limit := n.Level(k) * n.Level(k)
-			got, want := float64(q.sums[3])*sumUnit, 0.
+			got := float64(q.sums[3]) * sumUnit
+			want := 0.
 			for j := 1; j <= n.Len(); j++ {
 				got += (min(n.Level(j)*n.Level(j), limit) - 1) * node(j)
 			}
@@ -127,11 +152,14 @@ func TestNodesHoldSquares(t *testing.T) {
 // .0104 the sums are exact to .13, twelve deviations (odds below 1e-30).
 func TestSquareSumsRelease(t *testing.T) {
 	s := preciseSession(t, budget.AddRemove, 1000)
-	q, other := s.NewSquareSums(Nodes{4}, CellGroups{1, 2}, .5),
-		s.NewSquareSums(Nodes{4}, CellGroups{1, 2}, .5)
+	q := s.NewSquareSums(Nodes{4}, CellGroups{1, 2}, .5)
+	other := s.NewSquareSums(Nodes{4}, CellGroups{1, 2}, .5)
 	q.Add([]float64{.5, -2, math.NaN()}, []float64{2, .5, 1}, []uint16{NoSize, 2, 0})
-	other.Add([]float64{math.NaN(), 0, 0}, []float64{math.NaN(), math.NaN(), -math.Sqrt(2.5)},
-		[]uint16{0, 2, 0})
+	other.Add(
+		[]float64{math.NaN(), 0, 0},
+		[]float64{math.NaN(), math.NaN(), -math.Sqrt(2.5)},
+		[]uint16{0, 2, 0},
+	)
 	q.Cells().mergeValues(other.Cells().copyValues())
 	released, err := q.Release(s, "leaf")
 	if err != nil {
@@ -139,12 +167,18 @@ func TestSquareSumsRelease(t *testing.T) {
 	}
 	got := released.Value()
 	for name, c := range map[string][2]float64{
-		"count": {got.Count, 4}, "sum": {got.Sum, -.5}, "target": {got.Target, 1.25},
-		"residual": {got.Residual, 2.25}, "contrast": {got.Contrast, .875*.875 + .0625 + 1},
-		"missing":    {got.Missing, 2},
-		"first node": {got.Nodes[0], 1.5}, "second node": {got.Nodes[1], 0},
-		"first cell": {got.Cells[0], .5}, "second cell": {got.Cells[1], 0},
-		"third cell": {got.Cells[2], 2}, "group": {got.Groups[0], 2},
+		"count":       {got.Count, 4},
+		"sum":         {got.Sum, -.5},
+		"target":      {got.Target, 1.25},
+		"residual":    {got.Residual, 2.25},
+		"contrast":    {got.Contrast, .875*.875 + .0625 + 1},
+		"missing":     {got.Missing, 2},
+		"first node":  {got.Nodes[0], 1.5},
+		"second node": {got.Nodes[1], 0},
+		"first cell":  {got.Cells[0], .5},
+		"second cell": {got.Cells[1], 0},
+		"third cell":  {got.Cells[2], 2},
+		"group":       {got.Groups[0], 2},
 	} {
 		if math.Abs(c[0]-c[1]) > .13 {
 			t.Errorf("%s is %v, want %v", name, c[0], c[1])

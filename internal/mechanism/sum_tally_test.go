@@ -13,9 +13,11 @@ import (
 // that number instead.
 func tallyOf(s *Session, rows []int) *Tally {
 	t := s.NewTally([]JointTable{{3, .3}, {3, .7}}, 2)
-	cells, apart := make([][]uint16, 2), []uint16(nil)
+	cells := make([][]uint16, 2)
+	apart := []uint16(nil)
 	for _, r := range rows {
-		cells[0], cells[1] = append(cells[0], uint16(r%4)), append(cells[1], uint16(r/4%4))
+		cells[0] = append(cells[0], uint16(r%4))
+		cells[1] = append(cells[1], uint16(r/4%4))
 		apart = append(apart, uint16(r/16))
 	}
 	if len(rows) > 0 {
@@ -36,7 +38,10 @@ func TestTallySensitivity(t *testing.T) {
 		s := testSession(t, rel, 1)
 		worst := 0.
 		eachNeighbour(2, 48, rel, func(a, b []int) {
-			worst = max(worst, weightedChange(tallyOf(s, a).Bound(), tallyOf(s, b).Bound()))
+			worst = max(
+				worst,
+				weightedChange(tallyOf(s, a).Bound(), tallyOf(s, b).Bound()),
+			)
 		})
 		bound := tallyOf(s, nil).Bound()
 		if got := bound.Sensitivity(); got < want || got > want*(1+1e-9) {
@@ -59,8 +64,13 @@ func TestTallyUnits(t *testing.T) {
 	}
 	worst := 0.
 	for at := range 48 * 48 * 48 {
-		worst = max(worst,
-			weightedChange(empty, tallyOf(s, []int{at % 48, at / 48 % 48, at / 48 / 48}).Bound()))
+		worst = max(
+			worst,
+			weightedChange(
+				empty,
+				tallyOf(s, []int{at % 48, at / 48 % 48, at / 48 / 48}).Bound(),
+			),
+		)
 	}
 	if worst > empty.sens || worst < .999999*empty.sens || empty.Sensitivity() < m {
 		t.Errorf("largest change %v, declared %v", worst, empty.sens)
@@ -70,12 +80,14 @@ func TestTallyUnits(t *testing.T) {
 // TestTallySplits checks that blocks and order do not matter, and that a record of the separate table is in neither
 // joint one.
 func TestTallySplits(t *testing.T) {
-	s, r := testSession(t, budget.AddRemove, 1), rand.New(rand.NewPCG(3, 4))
+	s := testSession(t, budget.AddRemove, 1)
+	r := rand.New(rand.NewPCG(3, 4))
 	rows := make([]int, 500)
 	for i := range rows {
 		rows[i] = r.IntN(48)
 	}
-	whole, part := tallyOf(s, rows), tallyOf(s, rows[300:])
+	whole := tallyOf(s, rows)
+	part := tallyOf(s, rows[300:])
 	part.Cells().mergeValues(tallyOf(s, rows[:300]).Cells().copyValues())
 	want := make([]int64, 8)
 	for _, row := range rows {
@@ -103,12 +115,15 @@ func TestTallySplits(t *testing.T) {
 // alarm below 1e-8).
 func TestTallyNoise(t *testing.T) {
 	const runs = 500
-	priced, err := budget.Calibrate(budget.Sequence("run", budget.GaussianLeaf("cells", 1, 1)),
-		budget.Target{Epsilon: 1, Delta: 1e-6})
+	priced, err := budget.Calibrate(
+		budget.Sequence("run", budget.GaussianLeaf("cells", 1, 1)),
+		budget.Target{Epsilon: 1, Delta: 1e-6},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	squares, scales := make([]float64, 8), []float64(nil)
+	squares := make([]float64, 8)
+	scales := []float64(nil)
 	for range runs {
 		s, err := NewSession(priced.Again())
 		if err != nil {
@@ -135,7 +150,8 @@ func TestTallyNoise(t *testing.T) {
 			squares[i] += x * x
 		}
 	}
-	joint, apart := 0., (squares[6]+squares[7])/(2*runs)
+	joint := 0.
+	apart := (squares[6] + squares[7]) / (2 * runs)
 	for i, x := range squares[:6] {
 		joint += x / (6 * runs * scales[i] * scales[i])
 	}
@@ -155,7 +171,10 @@ func TestTallyRefuses(t *testing.T) {
 			s.NewTally([]JointTable{{2, .5}, {2, .5}}, 1).Add([][]uint16{{1}}, []uint16{1})
 		},
 		"lengths": func() {
-			s.NewTally([]JointTable{{2, .5}, {2, .5}}, 1).Add([][]uint16{{1}, {1, 0}}, []uint16{1})
+			s.NewTally([]JointTable{{2, .5}, {2, .5}}, 1).Add(
+				[][]uint16{{1}, {1, 0}},
+				[]uint16{1},
+			)
 		},
 	} {
 		func() {

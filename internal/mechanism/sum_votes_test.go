@@ -21,10 +21,12 @@ func votesOf(s *Session, k int, rows []int) *Votes {
 	const buckets = 3
 	v := s.NewVotes(4, k)
 	for b := range buckets {
-		sum, size := 0, 0
+		sum := 0
+		size := 0
 		for i, r := range rows {
 			if i*i%buckets == b {
-				sum, size = sum+r, size+1
+				sum += r
+				size++
 			}
 		}
 		if size == 0 {
@@ -50,13 +52,22 @@ func TestVotesSensitivity(t *testing.T) {
 		}
 	}
 	s := testSession(t, budget.AddRemove, 1)
-	for k, want := range map[int]float64{1: math.Sqrt2, 2: 2, 3: 2, 4: 2, 9: 2, 0: 0, -1: 0} {
+	for k, want := range map[int]float64{
+		1:  math.Sqrt2,
+		2:  2,
+		3:  2,
+		4:  2,
+		9:  2,
+		0:  0,
+		-1: 0,
+	} {
 		if got := s.NewVotes(4, k).Counts().Sensitivity(); math.Abs(got-want) > 1e-12 {
 			t.Errorf("k = %d of 4: sensitivity %v, want %v", k, got, want)
 		}
 	}
 	// {0, 1, 2} against its complement and one more: all four counts move.
-	a, b := s.NewVotes(4, 3), s.NewVotes(4, 3)
+	a := s.NewVotes(4, 3)
+	b := s.NewVotes(4, 3)
 	a.Add([]int{0, 1, 2})
 	b.Add([]int{3})
 	if got := changeNorm(a.Counts(), b.Counts()) * countUnit; got != 2 {
@@ -67,9 +78,10 @@ func TestVotesSensitivity(t *testing.T) {
 // TestVotesOneBucket checks that a record added, removed or replaced under coins moves the votes of one bucket only.
 func TestVotesOneBucket(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		priced, err := budget.Calibrate(budget.Sequence("run", budget.ExponentialLeaf("pick", 1,
-			1)),
-			budget.Target{Epsilon: 1, Delta: 1e-6})
+		priced, err := budget.Calibrate(
+			budget.Sequence("run", budget.ExponentialLeaf("pick", 1, 1)),
+			budget.Target{Epsilon: 1, Delta: 1e-6},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +101,10 @@ func TestVotesOneBucket(t *testing.T) {
 			}
 			return out
 		}
-		rows := rapid.MapOfN(rapid.Uint64Range(0, 19), rapid.IntRange(0, 9), 1, 20).Draw(t, "rows")
+		rows := rapid.MapOfN(rapid.Uint64Range(0, 19), rapid.IntRange(0, 9), 1, 20).Draw(
+			t,
+			"rows",
+		)
 		id := rapid.SampledFrom(slices.Sorted(maps.Keys(rows))).Draw(t, "record")
 		before := deal(rows)
 		if rapid.Bool().Draw(t, "replace") {
@@ -131,8 +146,10 @@ func TestVotesAdd(t *testing.T) {
 // TestVotesRelease checks that both releases of the counts run, and that they name the winner under a large budget.
 func TestVotesRelease(t *testing.T) {
 	priced, err := budget.Calibrate(
-		budget.Sequence("run", budget.ExponentialLeaf("pick", 1, 1),
-			budget.GaussianLeaf("counts", 1, 1)),
+		budget.Sequence("run",
+			budget.ExponentialLeaf("pick", 1, 1),
+			budget.GaussianLeaf("counts", 1, 1),
+		),
 		budget.Target{Epsilon: 40, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
@@ -150,10 +167,13 @@ func TestVotesRelease(t *testing.T) {
 		t.Errorf("chose %v, %v", pick.Value(), err)
 	}
 	counts, err := Gaussian(s, "counts", v.Counts())
-	if err != nil || math.Abs(counts.Value()[2]-200) > 20 || math.Abs(counts.Value()[0]) > 20 {
+	if err != nil ||
+		math.Abs(counts.Value()[2]-200) > 20 ||
+		math.Abs(counts.Value()[0]) > 20 {
 		t.Errorf("noisy counts %v, %v", counts.Value(), err)
 	}
-	if law, ok := s.Law("pick"); !ok || law.Kind != budget.Exponential || law.Draws != 1 {
+	law, ok := s.Law("pick")
+	if !ok || law.Kind != budget.Exponential || law.Draws != 1 {
 		t.Errorf("law of the leaf: %+v, %v", law, ok)
 	}
 	if _, ok := s.Law("absent"); ok {
@@ -162,8 +182,10 @@ func TestVotesRelease(t *testing.T) {
 }
 
 func ExampleVotes() {
-	priced, err := budget.Calibrate(budget.Sequence("run", budget.ExponentialLeaf("pick", 1, 2)),
-		budget.Target{Epsilon: 50, Delta: 1e-6})
+	priced, err := budget.Calibrate(
+		budget.Sequence("run", budget.ExponentialLeaf("pick", 1, 2)),
+		budget.Target{Epsilon: 50, Delta: 1e-6},
+	)
 	if err != nil {
 		fmt.Println(err)
 		return

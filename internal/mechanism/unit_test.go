@@ -11,8 +11,14 @@ import (
 // unitSession is a session that protects units of up to m records.
 func unitSession(t testing.TB, m int, kids ...budget.Node) *Session {
 	t.Helper()
-	p, err := budget.Calibrate(budget.Sequence("run", kids...),
-		budget.Target{Epsilon: 1, Delta: 1e-6, Unit: budget.Unit{Column: "who", MaxRows: m}})
+	p, err := budget.Calibrate(
+		budget.Sequence("run", kids...),
+		budget.Target{
+			Epsilon: 1,
+			Delta:   1e-6,
+			Unit:    budget.Unit{Column: "who", MaxRows: m},
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +32,11 @@ func unitSession(t testing.TB, m int, kids ...budget.Node) *Session {
 // searchUnits adds units of two and three records to the tables of at most one record and compares the change with
 // the unit's declared sensitivity. It leaves out bounds that already hold for a whole unit: they need coins by unit,
 // which these tables do not have.
-func searchUnits(t *testing.T, alphabet int, bound func(s *Session, rows []int) Bounded[Vector]) {
+func searchUnits(
+	t *testing.T,
+	alphabet int,
+	bound func(s *Session, rows []int) Bounded[Vector],
+) {
 	t.Helper()
 	const most = 500 // tables a size
 	for m := 2; m <= 3; m++ {
@@ -56,11 +66,19 @@ func searchUnits(t *testing.T, alphabet int, bound func(s *Session, rows []int) 
 			if x.sens < float64(m)*y.sens {
 				t.Fatalf(
 					"a unit of %d records: the sensitivity %v is below that of so many records, %v each",
-					m, x.sens, y.sens)
+					m,
+					x.sens,
+					y.sens,
+				)
 			}
 			if c := changeNorm(x, y); c > x.sens {
-				t.Fatalf("unit %v added to %v: change %v above the declared sensitivity %v", unit,
-					base, c, x.sens)
+				t.Fatalf(
+					"unit %v added to %v: change %v above the declared sensitivity %v",
+					unit,
+					base,
+					c,
+					x.sens,
+				)
 			}
 		}
 	}
@@ -105,16 +123,29 @@ func TestReleasesForUnits(t *testing.T) {
 		if records == 0 {
 			unit = budget.Unit{}
 		}
-		p, err := budget.Calibrate(budget.Sequence("run",
-			budget.GaussianLeaf("vector", .1, 1), budget.GaussianLeaf("symmetric", .1, 1),
-			budget.GaussianLeaf("weighted", .1, 1),
-			budget.GaussianLeaf("part", .1, 1), budget.LaplaceLeaf("count", .1, 1),
-			budget.ExponentialLeaf("choice", .1, 1),
-			budget.ExponentialLeaf("top", .1, 1), budget.ExponentialLeaf("peel", .1, 1),
-			budget.ExponentialLeaf("votes", .1, 1),
-			budget.FixedLeaf("depth",
-				budget.Law{Kind: budget.Approximate, Epsilon: .1, Delta: 1e-7, Draws: 1}),
-		), budget.Target{Epsilon: 1, Delta: 1e-6, Unit: unit})
+		p, err := budget.Calibrate(
+			budget.Sequence("run",
+				budget.GaussianLeaf("vector", .1, 1),
+				budget.GaussianLeaf("symmetric", .1, 1),
+				budget.GaussianLeaf("weighted", .1, 1),
+				budget.GaussianLeaf("part", .1, 1),
+				budget.LaplaceLeaf("count", .1, 1),
+				budget.ExponentialLeaf("choice", .1, 1),
+				budget.ExponentialLeaf("top", .1, 1),
+				budget.ExponentialLeaf("peel", .1, 1),
+				budget.ExponentialLeaf("votes", .1, 1),
+				budget.FixedLeaf(
+					"depth",
+					budget.Law{
+						Kind:    budget.Approximate,
+						Epsilon: .1,
+						Delta:   1e-7,
+						Draws:   1,
+					},
+				),
+			),
+			budget.Target{Epsilon: 1, Delta: 1e-6, Unit: unit},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +177,9 @@ func TestReleasesForUnits(t *testing.T) {
 		}
 		return out
 	}
-	record, one, unit := run(0), run(1), run(m)
+	record := run(0)
+	one := run(1)
+	unit := run(m)
 	for name, x := range record {
 		if x != one[name] {
 			t.Errorf("%s: a unit of one record is %+v, a record %+v", name, one[name], x)
@@ -156,8 +189,11 @@ func TestReleasesForUnits(t *testing.T) {
 			times = 1
 		}
 		y := unit[name]
-		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-5*math.Abs(b) }
-		if y.event.Law != x.event.Law || !near(y.event.Sensitivity, times*x.event.Sensitivity) ||
+		near := func(a, b float64) bool {
+			return math.Abs(a-b) <= 1e-5*math.Abs(b)
+		}
+		if y.event.Law != x.event.Law ||
+			!near(y.event.Sensitivity, times*x.event.Sensitivity) ||
 			!near(y.event.Scale, times*x.event.Scale) {
 			t.Errorf("%s: %+v for a unit of %d, %+v for a record", name, y.event, m, x.event)
 		}
@@ -173,24 +209,33 @@ func TestReleasesForUnits(t *testing.T) {
 func TestChoicesForUnits(t *testing.T) {
 	const m, runs = 4, 4000
 	scores := func(gap float64) Bounded[Vector] {
-		return Bounded[Vector]{Vector{int64(gap / productUnit), 0}, Width, 2 / productUnit,
-			productUnit, ""}
+		return Bounded[Vector]{
+			Vector{int64(gap / productUnit), 0},
+			Width,
+			2 / productUnit,
+			productUnit,
+			"",
+		}
 	}
 	for name, c := range map[string]struct {
 		leaf   budget.Node
 		effect float64 // on the log odds, of the gap
 		pick   func(s *Session, x Bounded[Vector]) (int, error)
 	}{
-		"choose": {budget.ExponentialLeaf("pick", 1, 1), 1,
+		"choose": {
+			budget.ExponentialLeaf("pick", 1, 1),
+			1,
 			func(s *Session, x Bounded[Vector]) (int, error) {
 				j, err := Choose(s, "pick", 0, x)
 				return j.Value(), err
-			}},
+			},
+		},
 		"one-shot":  {budget.ExponentialLeaf("pick", 1, 1), 1, topOne(OneShot)},
 		"peeling":   {budget.ExponentialLeaf("pick", 1, 1), 1, topOne(Peeling)},
 		"lipschitz": {budget.ExponentialLeaf("pick", 1, 1), .5, topOne(Lipschitz)},
 	} {
-		first, want := 0, 0.
+		first := 0
+		want := 0.
 		p := unitSession(t, m, c.leaf).core.priced
 		for range runs {
 			s, err := NewSession(p.Again())
@@ -209,8 +254,12 @@ func TestChoicesForUnits(t *testing.T) {
 			}
 		}
 		if got := float64(first) / runs; math.Abs(got-want) > .05 {
-			t.Errorf("%s: the better of two is chosen with probability %.3f, want %.3f", name, got,
-				want)
+			t.Errorf(
+				"%s: the better of two is chosen with probability %.3f, want %.3f",
+				name,
+				got,
+				want,
+			)
 		}
 	}
 }
@@ -229,14 +278,17 @@ func topOne(form TopKForm) func(*Session, Bounded[Vector]) (int, error) {
 // that each of four records is the first equally often: of 8000 units each about 2000 times, and off by more than 240
 // with probability below 1e-8.
 func TestLotIsUniformAmongRecords(t *testing.T) {
-	s, other := testSession(t, budget.AddRemove, 1), testSession(t, budget.AddRemove, 2)
+	s := testSession(t, budget.AddRemove, 1)
+	other := testSession(t, budget.AddRemove, 2)
 	content := [32]byte{1}
 	draw := s.Lots("a").Draw(7, content, 0)
 	for name, x := range map[string]uint64{
-		"key": other.Lots("a").Draw(7, content, 0), "name": s.Lots("b").Draw(7, content, 0),
-		"path": s.Sub("x").Lots("a").Draw(7, content, 0),
-		"unit": s.Lots("a").Draw(8, content, 0), "content": s.Lots("a").Draw(7, [32]byte{2}, 0),
-		"copy": s.Lots("a").Draw(7, content, 1),
+		"key":     other.Lots("a").Draw(7, content, 0),
+		"name":    s.Lots("b").Draw(7, content, 0),
+		"path":    s.Sub("x").Lots("a").Draw(7, content, 0),
+		"unit":    s.Lots("a").Draw(8, content, 0),
+		"content": s.Lots("a").Draw(7, [32]byte{2}, 0),
+		"copy":    s.Lots("a").Draw(7, content, 1),
 	} {
 		if x == draw {
 			t.Errorf("the lot does not depend on the %s", name)

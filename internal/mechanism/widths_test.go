@@ -25,7 +25,9 @@ type summed struct {
 // largest possible size.
 func largestSums(m Maker, sign int16) map[budget.Statistic]summed {
 	one := [][]int16{{sign * FixedOne}, {FixedOne}}
-	row := func() [][]int16 { return [][]int16{slices.Clone(one[0]), slices.Clone(one[1])} }
+	row := func() [][]int16 {
+		return [][]int16{slices.Clone(one[0]), slices.Clone(one[1])}
+	}
 	g := m.NewGram(2, 2)
 	g.Add(row())
 	g2 := m.NewGram(2, 2)
@@ -57,24 +59,50 @@ func largestSums(m Maker, sign int16) map[budget.Statistic]summed {
 	d := m.NewSums([]float64{-maxSum}, []float64{maxSum})
 	d.Add([][]float64{{float64(sign) * 100}})
 	return map[budget.Statistic]summed{
-		StatGram:        {accumulator{g.Cells}, func() []int64 { return g.Bound().value.Packed }},
-		StatCross:       {accumulator{c.Cells}, func() []int64 { return c.Bound().value }},
-		StatGramEntries: {accumulator{g2.Cells}, func() []int64 { return g2.EntryBound().value }},
-		StatOuter:       {accumulator{o.Cells}, func() []int64 { return o.Bound().value }},
-		StatNodeGrams:   {accumulator{n.Cells}, func() []int64 { return n.Bound().value.Packed }},
+		StatGram: {
+			accumulator{g.Cells},
+			func() []int64 { return g.Bound().value.Packed },
+		},
+		StatCross: {accumulator{c.Cells}, func() []int64 { return c.Bound().value }},
+		StatGramEntries: {
+			accumulator{g2.Cells},
+			func() []int64 { return g2.EntryBound().value },
+		},
+		StatOuter: {accumulator{o.Cells}, func() []int64 { return o.Bound().value }},
+		StatNodeGrams: {
+			accumulator{n.Cells},
+			func() []int64 { return n.Bound().value.Packed },
+		},
 		StatClassStatistics: {accumulator{s.Cells}, func() []int64 {
 			return s.Bound().value.Values
 		}},
 		StatBinSums:   {accumulator{b.Cells}, func() []int64 { return b.Bound().value }},
 		StatValueSums: {accumulator{v.Cells}, func() []int64 { return v.Bound().value }},
 		StatHistogram: {accumulator{h.Cells}, func() []int64 { return h.Bound().value }},
-		StatCells:     {accumulator{h2.Cells}, func() []int64 { return h2.CellBound().value }},
-		StatTally: {accumulator{t.Cells},
-			func() []int64 { return t.Bound().value.Values }},
-		StatSizeCounts:     {accumulator{z.Cells}, func() []int64 { return z.boundCounts().value }},
-		StatSquareSums:     {accumulator{q.Cells}, func() []int64 { return q.boundSums().value }},
-		StatGroupedSquares: {accumulator{qg.Cells}, func() []int64 { return qg.boundSums().value }},
-		StatSums:           {accumulator{d.Cells}, func() []int64 { return d.Bound().value }},
+		StatCells: {
+			accumulator{h2.Cells},
+			func() []int64 { return h2.CellBound().value },
+		},
+		StatTally: {
+			accumulator{t.Cells},
+			func() []int64 { return t.Bound().value.Values },
+		},
+		StatSizeCounts: {
+			accumulator{z.Cells},
+			func() []int64 { return z.boundCounts().value },
+		},
+		StatSquareSums: {
+			accumulator{q.Cells},
+			func() []int64 { return q.boundSums().value },
+		},
+		StatGroupedSquares: {
+			accumulator{qg.Cells},
+			func() []int64 { return qg.boundSums().value },
+		},
+		StatSums: {
+			accumulator{d.Cells},
+			func() []int64 { return d.Bound().value },
+		},
 	}
 }
 
@@ -117,7 +145,14 @@ func TestWidths(t *testing.T) {
 				for i, v := range a.value() {
 					want := new(big.Int).Mul(big.NewInt(one[i]), big.NewInt(most))
 					if big.NewInt(v).Cmp(want) != 0 {
-						t.Errorf("%s, %v: %d records have %d, want %v", x, relation, most, v, want)
+						t.Errorf(
+							"%s, %v: %d records have %d, want %v",
+							x,
+							relation,
+							most,
+							v,
+							want,
+						)
 					}
 				}
 			}
@@ -125,11 +160,14 @@ func TestWidths(t *testing.T) {
 	}
 	// A 32-bit int cannot represent this number of records.
 	most := int64(MostRecords)
-	if v := (&Session{}).Count(int(most)).value; strconv.IntSize == 64 && v != most<<20 {
+	v := (&Session{}).Count(int(most)).value
+	if strconv.IntSize == 64 && v != most<<20 {
 		t.Errorf("a count of %d is %d", most, v)
 	}
 	words := Lexicon{columns: []WordCounts{{[]string{"a"}, []int64{MostRecords}}}}
-	if out, err := words.releaseWords(noise.Key{}, "x", 1, 1); err != nil || len(out[0]) != 1 ||
+	out, err := words.releaseWords(noise.Key{}, "x", 1, 1)
+	if err != nil ||
+		len(out[0]) != 1 ||
 		math.Abs(out[0][0].Count-MostRecords) > 1 {
 		t.Errorf("a word of %d records: %v, %v", int64(MostRecords), out, err)
 	}
@@ -159,7 +197,8 @@ func TestUnlistedStatisticHasSmallestLimit(t *testing.T) {
 		if 63-growth < power {
 			power = 63 - growth
 		}
-		if line := fmt.Sprintf("| %s | 2^%d | 2^%d − 1 |", x, growth, power); !strings.Contains(
+		line := fmt.Sprintf("| %s | 2^%d | 2^%d − 1 |", x, growth, power)
+		if !strings.Contains(
 			string(page), line) {
 			t.Errorf("docs/proofs/large.md has no line %q", line)
 		}

@@ -23,7 +23,10 @@ func TestGumbelError(t *testing.T) {
 		for _, fraction := range []uint64{0, 1<<52 - 1, r.Uint64() >> 12} {
 			for _, cut := range []uint64{0, 1} {
 				x := new(big.Float).SetPrec(testkit.BigPrecision).SetUint64(1<<52 + fraction + cut)
-				end := new(big.Float).SetPrec(testkit.BigPrecision).SetMantExp(x, -54-zeros)
+				end := new(big.Float).SetPrec(testkit.BigPrecision).SetMantExp(
+					x,
+					-54-zeros,
+				)
 				for _, one := range []bool{false, true} {
 					var e *big.Float // -log U
 					switch {
@@ -32,19 +35,36 @@ func TestGumbelError(t *testing.T) {
 					case zeros > 100: // 256 bits cannot represent 1-T: -log(1-T) = T + T^2/2 ...
 						e = end
 					default:
-						e = testkit.BigNeg(testkit.BigLog(new(big.Float).Sub(testkit.BigFloat(1), end)))
+						e = testkit.BigNeg(testkit.BigLog(new(big.Float).Sub(
+							testkit.BigFloat(1),
+							end,
+						)))
 					}
 					draw := Gumbel{one, zeros, fraction}
 					g := draw.Value()
-					err := testkit.BigDistance(g, testkit.BigNeg(testkit.BigLog(e))) / (1 + math.Abs(g))
+					err := testkit.BigDistance(
+						g,
+						testkit.BigNeg(testkit.BigLog(e)),
+					) / (1 + math.Abs(g))
 					worst = math.Max(worst, err)
 					if err > 0x1p-50 {
-						t.Errorf("end %v, 2^-%d, fraction %d: %g times 1+|G|", one, zeros, fraction,
-							err)
+						t.Errorf(
+							"end %v, 2^-%d, fraction %d: %g times 1+|G|",
+							one,
+							zeros,
+							fraction,
+							err,
+						)
 					}
 					if most := draw.UpperBound(); g > most+1e-9 {
-						t.Errorf("end %v, 2^-%d, fraction %d: %v above its bound %v", one, zeros,
-							fraction, g, most)
+						t.Errorf(
+							"end %v, 2^-%d, fraction %d: %v above its bound %v",
+							one,
+							zeros,
+							fraction,
+							g,
+							most,
+						)
 					}
 				}
 			}
@@ -56,10 +76,15 @@ func TestGumbelError(t *testing.T) {
 // TestMaxExponentialError compares with 256-bit arithmetic.
 func TestMaxExponentialError(t *testing.T) {
 	for v := -5.; v < 60; v += .37 {
-		inside := new(big.Float).Sub(testkit.BigFloat(1),
-			testkit.BigExp(testkit.BigNeg(testkit.BigExp(testkit.BigFloat(-v)))))
-		if err := testkit.BigDistance(MaxExponential(v),
-			testkit.BigNeg(testkit.BigLog(inside))); err > 0x1p-45 {
+		inside := new(big.Float).Sub(
+			testkit.BigFloat(1),
+			testkit.BigExp(testkit.BigNeg(testkit.BigExp(testkit.BigFloat(-v)))),
+		)
+		err := testkit.BigDistance(
+			MaxExponential(v),
+			testkit.BigNeg(testkit.BigLog(inside)),
+		)
+		if err > 0x1p-45 {
 			t.Errorf("v = %v: error %g", v, err)
 		}
 		if z := MaxExponential(v); z > MaxExponentialUpperBound(v) {
@@ -78,7 +103,8 @@ func TestMaxExponentialError(t *testing.T) {
 func cellsOf(
 	n, cells int, draw func() float64, cdf func(float64) float64,
 ) (counts, expected []float64) {
-	counts, expected = make([]float64, cells), make([]float64, cells)
+	counts = make([]float64, cells)
+	expected = make([]float64, cells)
 	for range n {
 		counts[min(int(cdf(draw())*float64(cells)), cells-1)]++
 	}
@@ -90,17 +116,23 @@ func cellsOf(
 
 func TestGumbelDistribution(t *testing.T) {
 	s := testStream(90)
-	counts, expected := cellsOf(300000, 200, func() float64 { return s.Gumbel().Value() },
-		func(g float64) float64 { return math.Exp(-math.Exp(-g)) })
+	counts, expected := cellsOf(
+		300000,
+		200,
+		func() float64 { return s.Gumbel().Value() },
+		func(g float64) float64 { return math.Exp(-math.Exp(-g)) },
+	)
 	testkit.CheckChiSquare(t, counts, expected)
 	// The tails have their own cells: U and 1-U by powers of two.
-	tails, want := make([]float64, 40), make([]float64, 40)
+	tails := make([]float64, 40)
+	want := make([]float64, 40)
 	const n = 2_000_000
 	for range n {
 		u := math.Exp(-math.Exp(-s.Gumbel().Value()))
 		side := 0
 		if u > .5 {
-			u, side = -math.Expm1(math.Log(u)), 20
+			u = -math.Expm1(math.Log(u))
+			side = 20
 		}
 		tails[side+min(int(-math.Log2(u))-1, 19)]++
 	}
@@ -124,13 +156,24 @@ func TestGumbelBits(t *testing.T) {
 		zeros    int
 		fraction uint64
 	}{
-		{"first bit", []uint64{1<<63 | 1<<62 | 0x123456789abcd<<10}, true, 0, 0x123456789abcd},
+		{
+			"first bit",
+			[]uint64{1<<63 | 1<<62 | 0x123456789abcd<<10},
+			true,
+			0,
+			0x123456789abcd,
+		},
 		{"ten zeros", []uint64{1<<52 | 0x123456789abcd}, false, 10, 0x123456789abcd},
 		{"eleven zeros", []uint64{1<<51 | 5, random}, false, 11, random >> 12},
 		{"last bit", []uint64{1<<63 | 1, random}, true, 62, random >> 12},
 		{"a word of zeros", []uint64{0, 1 << 61, random}, false, 65, random >> 12},
-		{"three words of zeros", []uint64{1 << 63, 0, 0, 1, random}, true, 63 + 128 + 63,
-			random >> 12},
+		{
+			"three words of zeros",
+			[]uint64{1 << 63, 0, 0, 1, random},
+			true,
+			63 + 128 + 63,
+			random >> 12,
+		},
 	} {
 		s := scriptedStream(c.words...)
 		if got, want := s.Gumbel(), (Gumbel{c.one, c.zeros, c.fraction}); got != want ||
@@ -145,7 +188,9 @@ func TestGumbelBits(t *testing.T) {
 func TestMaxExponentialDistribution(t *testing.T) {
 	for i, m := range []float64{1, 3, 1e6, 1e30} {
 		s := testStream(byte(92 + i))
-		draw := func() float64 { return MaxExponential(math.Log(m) + s.Gumbel().Value()) }
+		draw := func() float64 {
+			return MaxExponential(math.Log(m) + s.Gumbel().Value())
+		}
 		counts, expected := cellsOf(100000, 100, draw, func(z float64) float64 {
 			return math.Exp(m * math.Log1p(-math.Exp(-z)))
 		})

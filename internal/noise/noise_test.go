@@ -21,13 +21,15 @@ func testStream(seed byte) *Stream {
 func histogramOf(
 	n, reach int, draw func() int64, cdf func(float64) float64,
 ) (counts, expected []float64) {
-	counts, expected = make([]float64, 2*reach+1), make([]float64, 2*reach+1)
+	counts = make([]float64, 2*reach+1)
+	expected = make([]float64, 2*reach+1)
 	for range n {
 		v := min(max(draw(), int64(-reach)), int64(reach))
 		counts[v+int64(reach)]++
 	}
 	for i := range expected {
-		lo, hi := cdf(float64(i-reach)-.5), cdf(float64(i-reach)+.5)
+		lo := cdf(float64(i-reach) - .5)
+		hi := cdf(float64(i-reach) + .5)
 		if i == 0 {
 			lo = 0
 		}
@@ -43,9 +45,14 @@ func TestNormalDistribution(t *testing.T) {
 	for seed, sigma := range []uint64{1, 2, 7, 40} {
 		s := testStream(byte(seed))
 		d := distuv.Normal{Sigma: float64(sigma)}
-		counts, expected := histogramOf(300000, int(6*sigma), func() int64 {
-			return s.Normal(sigma)
-		}, d.CDF)
+		counts, expected := histogramOf(
+			300000,
+			int(6*sigma),
+			func() int64 {
+				return s.Normal(sigma)
+			},
+			d.CDF,
+		)
 		testkit.CheckChiSquare(t, counts, expected)
 	}
 }
@@ -53,7 +60,8 @@ func TestNormalDistribution(t *testing.T) {
 func TestNormalLargeScale(t *testing.T) {
 	s := testStream(9)
 	const sigma, n, cells = 1 << 40, 200000, 64
-	counts, expected := make([]float64, cells), make([]float64, cells)
+	counts := make([]float64, cells)
+	expected := make([]float64, cells)
 	for range n {
 		u := distuv.UnitNormal.CDF(float64(s.Normal(sigma)) / sigma)
 		counts[min(int(u*cells), cells-1)]++
@@ -68,9 +76,14 @@ func TestLaplaceDistribution(t *testing.T) {
 	for seed, b := range []uint64{1, 3, 25} {
 		s := testStream(byte(20 + seed))
 		d := distuv.Laplace{Scale: float64(b)}
-		counts, expected := histogramOf(300000, int(12*b), func() int64 {
-			return s.Laplace(b)
-		}, d.CDF)
+		counts, expected := histogramOf(
+			300000,
+			int(12*b),
+			func() int64 {
+				return s.Laplace(b)
+			},
+			d.CDF,
+		)
 		testkit.CheckChiSquare(t, counts, expected)
 	}
 }
@@ -95,11 +108,13 @@ func TestAgainstIndependentLibrary(t *testing.T) {
 	var stat, a, b float64
 	cells := 0
 	for i := range ours {
-		a, b = a+ours[i], b+theirs[i]
+		a += ours[i]
+		b += theirs[i]
 		if a+b >= 40 {
 			stat += (a - b) * (a - b) / (a + b)
 			cells++
-			a, b = 0, 0
+			a = 0
+			b = 0
 		}
 	}
 	limit := distuv.ChiSquared{K: float64(cells - 1)}.Quantile(1 - testkit.FalseAlarm)
@@ -138,7 +153,8 @@ func TestExponentialChoice(t *testing.T) {
 	scores := []int64{-5, -35, -75, -75, -95}
 	const n, width = 300000, 38
 	scale := uint64(width << ChoiceScaleBits) // epsilon = 1
-	counts, expected := make([]float64, 5), []float64{.536285, .243518, .084992, .084992, .050212}
+	counts := make([]float64, 5)
+	expected := []float64{.536285, .243518, .084992, .084992, .050212}
 	for range n {
 		counts[s.ExponentialChoice(scores, scale)]++
 	}
@@ -158,8 +174,11 @@ func TestExponentialChoiceGap(t *testing.T) {
 	if !s.bernoulliExpScaled(0, 1<<40) {
 		t.Error("no gap showed tails")
 	}
-	if j := s.ExponentialChoice([]int64{math.MinInt64 / 2, math.MaxInt64 / 2, 0},
-		1<<ChoiceScaleBits); j != 1 {
+	j := s.ExponentialChoice(
+		[]int64{math.MinInt64 / 2, math.MaxInt64 / 2, 0},
+		1<<ChoiceScaleBits,
+	)
+	if j != 1 {
 		t.Errorf("chose %d", j)
 	}
 }
@@ -201,7 +220,8 @@ func TestRoundScaledExact(t *testing.T) {
 		scaled := new(big.Int).Mul(full, new(big.Int).SetUint64(sigma))
 		low := new(big.Int).Add(scaled, new(big.Int).Lsh(big.NewInt(1), 319))
 		high := new(big.Int).Add(low, new(big.Int).SetUint64(sigma))
-		a, b := low.Rsh(low, 320).Uint64(), high.Rsh(high, 320).Uint64()
+		a := low.Rsh(low, 320).Uint64()
+		b := high.Rsh(high, 320).Uint64()
 		got := testStream(60).roundScaled(sigma, &x)
 		if got != a && got != b {
 			t.Fatalf("sigma %d: got %d, want %d or %d", sigma, got, a, b)
@@ -212,7 +232,8 @@ func TestRoundScaledExact(t *testing.T) {
 // TestLessUsesLaterDigits checks that numbers with equal first digits are ordered by later digits.
 func TestLessUsesLaterDigits(t *testing.T) {
 	s := testStream(61)
-	a, b := lazyUniform{first: 5, more: []uint64{1, 9}}, lazyUniform{first: 5, more: []uint64{2, 3}}
+	a := lazyUniform{first: 5, more: []uint64{1, 9}}
+	b := lazyUniform{first: 5, more: []uint64{2, 3}}
 	if !s.isLess(&a, &b) || s.isLess(&b, &a) {
 		t.Error("later digits are not compared")
 	}

@@ -16,7 +16,8 @@ func TestBelowBig(t *testing.T) {
 	s := testStream(61)
 	for _, n := range []int64{1, 2, 255, 256, 257, 700} {
 		const draws = 100000
-		counts, expected := make([]float64, n), make([]float64, n)
+		counts := make([]float64, n)
+		expected := make([]float64, n)
 		for range draws {
 			counts[s.UniformBig(big.NewInt(n)).Int64()]++
 		}
@@ -43,26 +44,37 @@ func TestLogarithmic(t *testing.T) {
 	for i, gamma := range []float64{.7, .15, .03} {
 		mean := (1 - gamma) / (gamma * -math.Log(gamma))
 		s := NewStream(Key{1, byte(i)})
-		counts, sum := map[int]float64{}, 0.
+		counts := map[int]float64{}
+		sum := 0.
 		for range n {
 			k := s.Logarithmic(gamma)
 			counts[k]++
 			sum += float64(k)
 		}
-		chi, cells, rest, restSeen := 0., 0, float64(n), float64(n)
+		chi := 0.
+		cells := 0
+		rest := float64(n)
+		restSeen := float64(n)
 		for k := 1; ; k++ {
 			want := n * math.Pow(1-gamma, float64(k)) / (float64(k) * -math.Log(gamma))
 			if want < 20 || rest-want < 20 {
 				break
 			}
 			chi += (counts[k] - want) * (counts[k] - want) / want
-			rest, restSeen, cells = rest-want, restSeen-counts[k], cells+1
+			rest -= want
+			restSeen -= counts[k]
+			cells++
 		}
 		chi += (restSeen - rest) * (restSeen - rest) / rest
-		if limit := (distuv.ChiSquared{K: float64(cells)}).Quantile(1 - 1e-6); chi > limit ||
-			cells < 4 {
-			t.Errorf("mean %v: chi-square %v with %d degrees of freedom, limit %v", mean, chi,
-				cells, limit)
+		limit := (distuv.ChiSquared{K: float64(cells)}).Quantile(1 - 1e-6)
+		if chi > limit || cells < 4 {
+			t.Errorf(
+				"mean %v: chi-square %v with %d degrees of freedom, limit %v",
+				mean,
+				chi,
+				cells,
+				limit,
+			)
 		}
 		// Var K <= E K / gamma.
 		if got := sum / n; math.Abs(got-mean) > 5*math.Sqrt(mean/gamma/n) {
@@ -94,11 +106,14 @@ func TestBernoulli(t *testing.T) {
 		u    []uint64
 		want bool
 	}{
-		{.5, []uint64{1<<63 - 1}, true}, {.5, []uint64{1 << 63, 0}, false},
+		{.5, []uint64{1<<63 - 1}, true},
+		{.5, []uint64{1 << 63, 0}, false},
 		{.5, []uint64{1<<63 + 1}, false},
-		{third, []uint64{first - 1}, true}, {third, []uint64{first, 0}, false},
+		{third, []uint64{first - 1}, true},
+		{third, []uint64{first, 0}, false},
 		{third, []uint64{first + 1}, false},
-		{small, []uint64{1}, false}, {small, []uint64{0, 3<<62 - 1}, true},
+		{small, []uint64{1}, false},
+		{small, []uint64{0, 3<<62 - 1}, true},
 		{small, []uint64{0, 3 << 62, 0}, false},
 		{math.SmallestNonzeroFloat64, []uint64{0, 0, 0, 1}, false},
 		{math.Nextafter(1, 0), []uint64{math.MaxUint64}, false},
@@ -110,7 +125,8 @@ func TestBernoulli(t *testing.T) {
 	}
 	// A correct coin fails with probability 1e-6 over the choice of the key.
 	const n = 1_000_000
-	s, hits := NewStream(Key{9}), 0.
+	s := NewStream(Key{9})
+	hits := 0.
 	for range n {
 		if s.Bernoulli(.07) {
 			hits++

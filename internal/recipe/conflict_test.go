@@ -20,24 +20,69 @@ func TestConflictingSettings(t *testing.T) {
 		settings []Setting
 		refused  bool
 	}{
-		"a flag and --set": {[]Setting{SetNumber("--epsilon", "privacy.epsilon", "1"),
-			{Path: "privacy.epsilon", Value: "2"}}, true},
-		"the same value": {[]Setting{SetNumber("--epsilon", "privacy.epsilon", "1"),
-			{Path: "privacy.epsilon", Value: "1"}}, true},
-		"--set twice": {[]Setting{{Path: "holdout", Value: ".1"}, {Path: "holdout", Value: ".2"}}, true},
-		"a column": {[]Setting{column("--range", "lower", "0"), column("--range", "upper", "1"),
-			{Path: "data.columns.a.lower", Value: "-1"}}, true},
-		"a section after a key": {[]Setting{column("--range", "lower", "0"),
-			column("--range", "upper", "1"),
-			{Path: "data.columns.a", Value: "{lower: 5, upper: 6}"}}, true},
-		"a key after its section": {[]Setting{{Path: "data.columns.a", Value: "{lower: 5, upper: 6}"},
-			column("--range", "lower", "0")}, true},
-		"another key of a section": {[]Setting{{Path: "data.columns.a", Value: "{lower: 5, upper: 6}"},
-			column("--missing-value", "missing", "5")}, false},
-		"other columns": {[]Setting{column("--range", "lower", "0"), column("--range", "upper", "1"),
-			{Path: "data.columns.b", Value: "{lower: 5, upper: 6}"}}, false},
-		"other keys": {[]Setting{SetNumber("--epsilon", "privacy.epsilon", "2"),
-			{Path: "privacy.delta", Value: "1e-7"}}, false},
+		"a flag and --set": {
+			[]Setting{
+				SetNumber("--epsilon", "privacy.epsilon", "1"),
+				{Path: "privacy.epsilon", Value: "2"},
+			},
+			true,
+		},
+		"the same value": {
+			[]Setting{
+				SetNumber("--epsilon", "privacy.epsilon", "1"),
+				{Path: "privacy.epsilon", Value: "1"},
+			},
+			true,
+		},
+		"--set twice": {
+			[]Setting{{Path: "holdout", Value: ".1"}, {Path: "holdout", Value: ".2"}},
+			true,
+		},
+		"a column": {
+			[]Setting{
+				column("--range", "lower", "0"),
+				column("--range", "upper", "1"),
+				{Path: "data.columns.a.lower", Value: "-1"},
+			},
+			true,
+		},
+		"a section after a key": {
+			[]Setting{
+				column("--range", "lower", "0"),
+				column("--range", "upper", "1"),
+				{Path: "data.columns.a", Value: "{lower: 5, upper: 6}"},
+			},
+			true,
+		},
+		"a key after its section": {
+			[]Setting{
+				{Path: "data.columns.a", Value: "{lower: 5, upper: 6}"},
+				column("--range", "lower", "0"),
+			},
+			true,
+		},
+		"another key of a section": {
+			[]Setting{
+				{Path: "data.columns.a", Value: "{lower: 5, upper: 6}"},
+				column("--missing-value", "missing", "5"),
+			},
+			false,
+		},
+		"other columns": {
+			[]Setting{
+				column("--range", "lower", "0"),
+				column("--range", "upper", "1"),
+				{Path: "data.columns.b", Value: "{lower: 5, upper: 6}"},
+			},
+			false,
+		},
+		"other keys": {
+			[]Setting{
+				SetNumber("--epsilon", "privacy.epsilon", "2"),
+				{Path: "privacy.delta", Value: "1e-7"},
+			},
+			false,
+		},
 	} {
 		_, problems := Options{Set: c.settings}.Parse("r.yml", []byte(text))
 		if refused := len(problems) > 0; refused != c.refused {
@@ -79,8 +124,16 @@ func TestNamesAsTextsAreCompared(t *testing.T) {
 // TestReferenceDefaults checks that the reference of the recipe states the default of every key that has one.
 func TestReferenceDefaults(t *testing.T) {
 	stated := map[string]string{}
-	for line := range strings.SplitSeq(string(readFile(t, filepath.Join("..", "..", "docs", "reference",
-		"recipe.md"))), "\n") {
+	for line := range strings.SplitSeq(
+		string(readFile(t, filepath.Join(
+			"..",
+			"..",
+			"docs",
+			"reference",
+			"recipe.md",
+		))),
+		"\n",
+	) {
 		cells := strings.Split(line, " | ")
 		if key, ok := strings.CutPrefix(cells[0], "| `"); ok && len(cells) == 3 {
 			stated[strings.TrimSuffix(key, "`")] = cells[1]
@@ -93,9 +146,15 @@ func TestReferenceDefaults(t *testing.T) {
 			p := strings.TrimPrefix(path+"."+at.Key, ".")
 			if cell, ok := stated[p]; ok && at.Value.Default != nil {
 				checked++
-				if want := fmt.Sprint(at.Value.Default); !strings.Contains(cell, want) &&
+				want := fmt.Sprint(at.Value.Default)
+				if !strings.Contains(cell, want) &&
 					!strings.Contains(cell, strings.TrimPrefix(want, "0")) {
-					t.Errorf("%s: the reference has the default %s, the schema %s", p, cell, want)
+					t.Errorf(
+						"%s: the reference has the default %s, the schema %s",
+						p,
+						cell,
+						want,
+					)
 				}
 			}
 			if at.Value.Properties != nil {

@@ -31,13 +31,15 @@ privacy: {epsilon: 1, unit: {column: who, max_rows: 2}}
 			types[name] = celltypes.Dates
 		}
 	}
-	if got := r.UndeclaredDates(header, types); !slices.Equal(got, []string{"seen", "born"}) {
+	got := r.UndeclaredDates(header, types)
+	if !slices.Equal(got, []string{"seen", "born"}) {
 		t.Errorf("%q", got)
 	}
 	if got := r.UndeclaredDates(header, nil); got != nil {
 		t.Errorf("without a schema: %q", got)
 	}
-	if problems := r.CheckTypes(types); len(problems) != 1 ||
+	problems = r.CheckTypes(types)
+	if len(problems) != 1 ||
 		!strings.Contains(problems[0].Error(), `stores the target "y" as dates`) {
 		t.Errorf("a target of dates: %v", problems)
 	}

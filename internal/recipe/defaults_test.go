@@ -58,10 +58,19 @@ func TestFoundDefaults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, problems := Parse(name,
-			[]byte(strings.Replace(string(public), "\ndata:\n", "\ndata:\n  path: a.csv\n", 1)))
-		if problems != nil || back.Data.Undeclared != c.undeclared ||
-			back.Data.Classes.Found != c.classes || back.Data.MostClasses != c.most {
+		back, problems := Parse(
+			name,
+			[]byte(strings.Replace(
+				string(public),
+				"\ndata:\n",
+				"\ndata:\n  path: a.csv\n",
+				1,
+			)),
+		)
+		if problems != nil ||
+			back.Data.Undeclared != c.undeclared ||
+			back.Data.Classes.Found != c.classes ||
+			back.Data.MostClasses != c.most {
 			t.Errorf("%s: published\n%s\n%v", name, public, problems)
 		}
 	}
@@ -91,8 +100,10 @@ model:
   method: auto
   fallback: none
 `
-	for _, text := range []string{published,
-		strings.Replace(published, "  target: y", "  path: a.csv\n  target: y", 1)} {
+	for _, text := range []string{
+		published,
+		strings.Replace(published, "  target: y", "  path: a.csv\n  target: y", 1),
+	} {
 		r, problems := Parse("", []byte(text))
 		if problems != nil {
 			t.Fatal(problems)

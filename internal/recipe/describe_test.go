@@ -30,24 +30,52 @@ func TestDescribe(t *testing.T) {
 		want   string
 	}{
 		{"all", Description{}, nil, "id age born ward cost"},
-		{"excluded", Description{By: "ward"}, func(r *Recipe) {
-			r.Data.Exclude = []string{"id", "born"}
-		}, "age ward* cost"},
-		{"asked for", Description{Columns: []string{"cost"}, By: "ward"}, nil, "ward* cost"},
-		{"a unit", Description{}, func(r *Recipe) {
-			r.Privacy.Unit = &Unit{"id", 3}
-		}, "age born ward cost"},
-		{"declared", Description{By: "ward"}, func(r *Recipe) {
-			r.Data.Exclude = []string{"id"}
-			r.Data.Columns = map[string]Column{
-				"ward": {Categories: Names{List: []string{"a", "b"}}},
-				"cost": {Lower: &one, Upper: &two},
-				"born": {Date: "2006-01-02"},
-			}
-		}, "age born.days born.month! born.weekday! ward* cost!"},
-		{"a date", Description{Columns: []string{"born"}}, func(r *Recipe) {
-			r.Data.Columns = map[string]Column{"born": {Date: "auto", Parts: []string{"days"}}}
-		}, "born.days"},
+		{
+			"excluded",
+			Description{By: "ward"},
+			func(r *Recipe) {
+				r.Data.Exclude = []string{"id", "born"}
+			},
+			"age ward* cost",
+		},
+		{
+			"asked for",
+			Description{Columns: []string{"cost"}, By: "ward"},
+			nil,
+			"ward* cost",
+		},
+		{
+			"a unit",
+			Description{},
+			func(r *Recipe) {
+				r.Privacy.Unit = &Unit{"id", 3}
+			},
+			"age born ward cost",
+		},
+		{
+			"declared",
+			Description{By: "ward"},
+			func(r *Recipe) {
+				r.Data.Exclude = []string{"id"}
+				r.Data.Columns = map[string]Column{
+					"ward": {Categories: Names{List: []string{"a", "b"}}},
+					"cost": {Lower: &one, Upper: &two},
+					"born": {Date: "2006-01-02"},
+				}
+			},
+			"age born.days born.month! born.weekday! ward* cost!",
+		},
+		{
+			"a date",
+			Description{Columns: []string{"born"}},
+			func(r *Recipe) {
+				r.Data.Columns = map[string]Column{"born": {
+					Date:  "auto",
+					Parts: []string{"days"},
+				}}
+			},
+			"born.days",
+		},
 	} {
 		r := build(c.asked, c.change)
 		if problems := r.Check(); len(problems) > 0 {
@@ -98,11 +126,15 @@ func TestDescribe(t *testing.T) {
 			return problems
 		},
 		"greater than 0": func() Problems {
-			_, problems := buildDescription(typed{Data: "t.csv", Epsilon: "-1"}, Description{})
+			_, problems := buildDescription(
+				typed{Data: "t.csv", Epsilon: "-1"},
+				Description{},
+			)
 			return problems
 		},
 	} {
-		if problems := x(); !slices.ContainsFunc(problems, func(p Problem) bool {
+		problems := x()
+		if !slices.ContainsFunc(problems, func(p Problem) bool {
 			return strings.Contains(p.Error(), want)
 		}) {
 			t.Errorf("%q: %v", want, problems)

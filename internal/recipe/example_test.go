@@ -14,7 +14,13 @@ func ExampleParse() {
 data: {path: houses.csv, target: price}
 privacy: {epsilon: ln(3)}
 `))
-	fmt.Println(problems == nil, r.Data.Target, r.Privacy.Delta, r.Privacy.Relation, r.Holdout)
+	fmt.Println(
+		problems == nil,
+		r.Data.Target,
+		r.Privacy.Delta,
+		r.Privacy.Relation,
+		r.Holdout,
+	)
 
 	_, problems = recipe.Parse("recipe.yaml", []byte(`
 data: {path: houses.csv, target: price}
@@ -40,8 +46,10 @@ func ExampleLoad() {
 }
 
 func ExampleOptions_Parse() {
-	r, problems := recipe.Options{Bench: true}.Parse("bench.yaml",
-		[]byte("model: {method: nonprivate-ols}\n"))
+	r, problems := recipe.Options{Bench: true}.Parse(
+		"bench.yaml",
+		[]byte("model: {method: nonprivate-ols}\n"),
+	)
 	fmt.Println(problems == nil, r.Model.Method, r.Privacy.Delta)
 	// Output:
 	// true nonprivate-ols 1e-05
@@ -49,8 +57,10 @@ func ExampleOptions_Parse() {
 
 func ExampleOptions_FromSettings() {
 	_, problems := recipe.Options{
-		Set: []recipe.Setting{recipe.SetText("--data", "data.path", "houses.csv"),
-			recipe.SetNumber("--epsilon", "privacy.epsilon", "-1")},
+		Set: []recipe.Setting{
+			recipe.SetText("--data", "data.path", "houses.csv"),
+			recipe.SetNumber("--epsilon", "privacy.epsilon", "-1"),
+		},
 		Flags: map[string]string{"data.target": "--target"},
 	}.FromSettings()
 	fmt.Println(problems)
@@ -112,8 +122,12 @@ privacy: {epsilon: 1}   # a comment
 }
 
 func ExampleInit() {
-	starter, err := recipe.Init([]string{"rooms", "near bay", "price"}, "houses.csv", "price",
-		recipe.Names{})
+	starter, err := recipe.Init(
+		[]string{"rooms", "near bay", "price"},
+		"houses.csv",
+		"price",
+		recipe.Names{},
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -145,7 +159,10 @@ func ExampleAvailable() {
 }
 
 func ExampleNeedsClasses() {
-	fmt.Println(recipe.NeedsClasses("nonprivate-logistic"), recipe.NeedsClasses("nonprivate-ols"))
+	fmt.Println(
+		recipe.NeedsClasses("nonprivate-logistic"),
+		recipe.NeedsClasses("nonprivate-ols"),
+	)
 	// Output: true false
 }
 
@@ -165,8 +182,14 @@ func ExampleSchema() {
 
 func ExampleDefault() {
 	d := recipe.Default()
-	fmt.Println(d.Task, d.Privacy.Delta, d.Privacy.Relation, d.Holdout, d.Model.Method,
-		d.Output.Dir)
+	fmt.Println(
+		d.Task,
+		d.Privacy.Delta,
+		d.Privacy.Relation,
+		d.Holdout,
+		d.Model.Method,
+		d.Output.Dir,
+	)
 	// Output:
 	// regression 1e-06 add-remove 0.2 auto out
 }

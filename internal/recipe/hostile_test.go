@@ -12,8 +12,12 @@ import (
 func TestHostileYAML(t *testing.T) {
 	laughs := "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n"
 	for i := 1; i < 12; i++ {
-		laughs += fmt.Sprintf("a%d: &a%d [%s]\n", i, i,
-			strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i-1), 10), ","))
+		laughs += fmt.Sprintf(
+			"a%d: &a%d [%s]\n",
+			i,
+			i,
+			strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i-1), 10), ","),
+		)
 	}
 	size := MaxSize / 8
 	tests := map[string]string{
@@ -49,8 +53,13 @@ func TestHostileYAML(t *testing.T) {
 		if used := after.TotalAlloc - before.TotalAlloc; used > 1<<27 {
 			t.Errorf("%s: %d MiB for %d bytes", name, used>>20, len(text))
 		} else {
-			t.Logf("%s: %d MiB, %d problems, %d bytes of message", name, used>>20, len(problems),
-				len(msg))
+			t.Logf(
+				"%s: %d MiB, %d problems, %d bytes of message",
+				name,
+				used>>20,
+				len(problems),
+				len(msg),
+			)
 		}
 		if strings.Contains(msg, "root:") {
 			t.Errorf("%s: %s", name, msg)

@@ -16,16 +16,19 @@ func TestLongListsAreCompared(t *testing.T) {
 		header[j] = "c" + strconv.Itoa(j)
 	}
 	text := func(header []string) []byte {
-		return fmt.Appendf(nil,
+		return fmt.Appendf(
+			nil,
 			"data:\n  target: c7\n  header: [%s]\nprivacy: {epsilon: 1}\n",
-			strings.Join(header, ", "))
+			strings.Join(header, ", "),
+		)
 	}
 	if _, problems := Parse("r.yaml", text(header)); len(problems) > 0 {
 		t.Fatal(problems)
 	}
 	header[names-1] = "c9"
 	_, problems := Parse("r.yaml", text(header))
-	if len(problems) != 1 || !strings.Contains(problems[0].Error(), `column "c9" is listed twice`) {
+	if len(problems) != 1 ||
+		!strings.Contains(problems[0].Error(), `column "c9" is listed twice`) {
 		t.Errorf("a repeated name: %v", problems)
 	}
 }
@@ -38,9 +41,11 @@ func TestManyExcludedColumns(t *testing.T) {
 	for j := range header {
 		header[j] = "c" + strconv.Itoa(j)
 	}
-	r, problems := Parse("r.yaml", fmt.Appendf(nil,
+	r, problems := Parse("r.yaml", fmt.Appendf(
+		nil,
 		"data: {path: t.csv, target: c7, exclude: [%s]}\nprivacy: {epsilon: 1}\n",
-		strings.Join(header[9:], ", ")))
+		strings.Join(header[9:], ", "),
+	))
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
@@ -52,7 +57,8 @@ func TestManyExcludedColumns(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	header[names-1] = "d"
-	if problems := r.Validate(header); len(problems) != 1 ||
+	problems = r.Validate(header)
+	if len(problems) != 1 ||
 		!strings.Contains(problems[0].Error(), `the excluded column "c65535" is not in the header`) {
 		t.Errorf("a column that is not there: %v", problems)
 	}
@@ -60,11 +66,29 @@ func TestManyExcludedColumns(t *testing.T) {
 
 // TestRepeatedItems checks which items of a list are the same: names as they are written, other items by their value.
 func TestRepeatedItems(t *testing.T) {
-	word := func(s string) *node { return &node{kind: text, literal: s} }
-	digits := func(s string, x float64) *node { return &node{kind: number, literal: s, num: x} }
-	truth := func(s string, x bool) *node { return &node{kind: boolean, literal: s, truth: x} }
+	word := func(s string) *node {
+		return &node{kind: text, literal: s}
+	}
+	digits := func(s string, x float64) *node {
+		return &node{
+			kind:    number,
+			literal: s,
+			num:     x,
+		}
+	}
+	truth := func(s string, x bool) *node {
+		return &node{
+			kind:    boolean,
+			literal: s,
+			truth:   x,
+		}
+	}
 	pair := func(key string, value *node) *node {
-		return &node{kind: mapping, keys: []*node{word(key)}, kids: []*node{value}}
+		return &node{
+			kind: mapping,
+			keys: []*node{word(key)},
+			kids: []*node{value},
+		}
 	}
 	for name, tt := range map[string]struct {
 		items         []*node
@@ -72,16 +96,64 @@ func TestRepeatedItems(t *testing.T) {
 		first, second int
 		found         bool
 	}{
-		"texts":             {[]*node{word("a"), word("b"), word("b"), word("a")}, false, 1, 2, true},
-		"numbers":           {[]*node{digits("1", 1), digits("2", 2), digits("1.0", 1)}, false, 0, 2, true},
-		"names of numbers":  {[]*node{digits("1", 1), digits("1.0", 1)}, true, 0, 0, false},
-		"the same name":     {[]*node{digits("1.0", 1), word("x"), digits("1.0", 1)}, true, 0, 2, true},
-		"truth":             {[]*node{truth("true", true), truth("True", true)}, false, 0, 1, true},
-		"names of truth":    {[]*node{truth("true", true), truth("True", true)}, true, 0, 0, false},
-		"a text, a number":  {[]*node{word("1"), digits("1", 1)}, true, 0, 0, false},
-		"mappings":          {[]*node{pair("a", word("x")), pair("b", word("x")), pair("a", word("x"))}, false, 0, 2, true},
-		"different of kind": {[]*node{pair("a", word("x")), pair("a", digits("1", 1))}, false, 0, 0, false},
-		"none":              {nil, true, 0, 0, false},
+		"texts": {
+			[]*node{word("a"), word("b"), word("b"), word("a")},
+			false,
+			1,
+			2,
+			true,
+		},
+		"numbers": {
+			[]*node{digits("1", 1), digits("2", 2), digits("1.0", 1)},
+			false,
+			0,
+			2,
+			true,
+		},
+		"names of numbers": {
+			[]*node{digits("1", 1), digits("1.0", 1)},
+			true,
+			0,
+			0,
+			false,
+		},
+		"the same name": {
+			[]*node{digits("1.0", 1), word("x"), digits("1.0", 1)},
+			true,
+			0,
+			2,
+			true,
+		},
+		"truth": {
+			[]*node{truth("true", true), truth("True", true)},
+			false,
+			0,
+			1,
+			true,
+		},
+		"names of truth": {
+			[]*node{truth("true", true), truth("True", true)},
+			true,
+			0,
+			0,
+			false,
+		},
+		"a text, a number": {[]*node{word("1"), digits("1", 1)}, true, 0, 0, false},
+		"mappings": {
+			[]*node{pair("a", word("x")), pair("b", word("x")), pair("a", word("x"))},
+			false,
+			0,
+			2,
+			true,
+		},
+		"different of kind": {
+			[]*node{pair("a", word("x")), pair("a", digits("1", 1))},
+			false,
+			0,
+			0,
+			false,
+		},
+		"none": {nil, true, 0, 0, false},
 	} {
 		first, second, found := repeated(tt.items, tt.names)
 		if first != tt.first || second != tt.second || found != tt.found {

@@ -59,12 +59,17 @@ func TestLoad(t *testing.T) {
 	large := write("large.yaml", strings.Repeat("#", MaxSize)+"\n")
 	table := write("people.csv", "data,privacy\nAda,36\n")
 	for name, path := range map[string]string{
-		"absent": filepath.Join(dir, "absent.yaml"), "folder": dir, "large": large, "table": table,
-		"bad": write("bad.yaml", "data: {path: a.csv}\n"),
+		"absent": filepath.Join(dir, "absent.yaml"),
+		"folder": dir,
+		"large":  large,
+		"table":  table,
+		"bad":    write("bad.yaml", "data: {path: a.csv}\n"),
 	} {
 		r, err := Load(path)
 		var problems Problems
-		if r != nil || !errors.As(err, &problems) || len(problems) == 0 ||
+		if r != nil ||
+			!errors.As(err, &problems) ||
+			len(problems) == 0 ||
 			problems[0].File != path {
 			t.Errorf("%s: %v, %v", name, r, err)
 		}
@@ -105,9 +110,11 @@ func (f typed) commandOptions() Options {
 		flag, path, value string
 		set               func(flag, path, value string) Setting
 	}{
-		{"--data", "data.path", f.Data, SetText}, {"--target", "data.target", f.Target, SetText},
+		{"--data", "data.path", f.Data, SetText},
+		{"--target", "data.target", f.Target, SetText},
 		{"--epsilon", "privacy.epsilon", f.Epsilon, SetNumber},
-		{"--delta", "privacy.delta", f.Delta, SetNumber}, {"--out", "output.dir", f.Out, SetText},
+		{"--delta", "privacy.delta", f.Delta, SetNumber},
+		{"--out", "output.dir", f.Out, SetText},
 	} {
 		o.Flags[x.path] = x.flag
 		if x.value != "" {
@@ -136,7 +143,9 @@ func TestFromSettings(t *testing.T) {
 	want.Privacy.Delta = 1e-5
 	got, _ := r.Public()
 	expected, _ := want.Public()
-	if !bytes.Equal(got, expected) || r.DataFile() != "houses.csv" || r.Output.Dir != "results" {
+	if !bytes.Equal(got, expected) ||
+		r.DataFile() != "houses.csv" ||
+		r.Output.Dir != "results" {
 		t.Errorf("got\n%s\nwant\n%s", got, expected)
 	}
 	roundTrip(t, r, Options{}, thisBuild())
@@ -146,21 +155,36 @@ func TestFromSettings(t *testing.T) {
 		want  []string
 	}{
 		{typed{}, []string{"--data: ", "--target: ", "--epsilon: "}},
-		{typed{Data: "a", Target: "y", Epsilon: "-1"},
-			[]string{"--epsilon: must be greater than 0, not -1"}},
-		{typed{Data: "a", Target: "y", Epsilon: "0"},
-			[]string{"--epsilon: must be greater than 0, not 0"}},
+		{
+			typed{Data: "a", Target: "y", Epsilon: "-1"},
+			[]string{"--epsilon: must be greater than 0, not -1"},
+		},
+		{
+			typed{Data: "a", Target: "y", Epsilon: "0"},
+			[]string{"--epsilon: must be greater than 0, not 0"},
+		},
 		{typed{Data: "a", Target: "y", Epsilon: "inf"}, []string{"--epsilon: "}},
 		{typed{Data: "a", Target: "y", Epsilon: "nan"}, []string{"--epsilon: "}},
-		{typed{Data: "a", Target: "y", Epsilon: "1\nmodel: x"},
-			[]string{`--epsilon: "1\nmodel: x" is not a number or ln(number)`}},
-		{typed{Data: "a", Target: "y", Epsilon: "1", Delta: "1"},
-			[]string{"--delta: must be at least 0 and below 1, not 1"}},
-		{typed{Data: "a", Target: "y", Epsilon: "1", Delta: "0"},
-			[]string{"--delta: must be above 0"}},
-		{typed{Data: "a", Target: "y", Epsilon: "1", Delta: "x"},
-			[]string{`--delta: must be a number, not the text "x"`}},
-		{typed{Data: "a", Target: "\xff", Epsilon: "1"}, []string{"--target: is not UTF-8 text"}},
+		{
+			typed{Data: "a", Target: "y", Epsilon: "1\nmodel: x"},
+			[]string{`--epsilon: "1\nmodel: x" is not a number or ln(number)`},
+		},
+		{
+			typed{Data: "a", Target: "y", Epsilon: "1", Delta: "1"},
+			[]string{"--delta: must be at least 0 and below 1, not 1"},
+		},
+		{
+			typed{Data: "a", Target: "y", Epsilon: "1", Delta: "0"},
+			[]string{"--delta: must be above 0"},
+		},
+		{
+			typed{Data: "a", Target: "y", Epsilon: "1", Delta: "x"},
+			[]string{`--delta: must be a number, not the text "x"`},
+		},
+		{
+			typed{Data: "a", Target: "\xff", Epsilon: "1"},
+			[]string{"--target: is not UTF-8 text"},
+		},
 	} {
 		r, problems := c.flags.commandOptions().FromSettings()
 		if r != nil || len(problems) != len(c.want) {
@@ -197,7 +221,9 @@ func TestInit(t *testing.T) {
 		if want == "" {
 			want = "price"
 		}
-		if r.Data.Target != want || r.Data.Path != "my table.csv" || r.Privacy.Epsilon != 1 {
+		if r.Data.Target != want ||
+			r.Data.Path != "my table.csv" ||
+			r.Privacy.Epsilon != 1 {
 			t.Errorf("decoded: %+v", r.Data)
 		}
 		if problems := r.Validate(header); problems != nil {
@@ -215,7 +241,12 @@ func TestInit(t *testing.T) {
 // TestInitClasses checks that a starter recipe for classification can be parsed with its classes.
 func TestInitClasses(t *testing.T) {
 	classes := []string{"<=50K", "over: 50 K", `"#1"`, "null"}
-	src, err := Init([]string{"age", "income"}, "adult.csv", "income", Names{List: classes})
+	src, err := Init(
+		[]string{"age", "income"},
+		"adult.csv",
+		"income",
+		Names{List: classes},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +254,8 @@ func TestInitClasses(t *testing.T) {
 	if problems != nil {
 		t.Fatalf("%v\n%s", problems, src)
 	}
-	if r.Task != "classification" || !slices.Equal(r.Data.Classes.List, classes) ||
+	if r.Task != "classification" ||
+		!slices.Equal(r.Data.Classes.List, classes) ||
 		strings.Contains(string(src), "# the target") {
 		t.Errorf("%s %q\n%s", r.Task, r.Data.Classes.List, src)
 	}
@@ -258,11 +290,14 @@ func TestInitRefuses(t *testing.T) {
 		target string
 		want   error
 	}{
-		{nil, "", ErrHeader}, {[]string{"a", ""}, "", ErrHeader},
+		{nil, "", ErrHeader},
+		{[]string{"a", ""}, "", ErrHeader},
 		{[]string{"secret", "secret"}, "", ErrHeader},
-		{[]string{"a\xff"}, "", ErrHeader}, {[]string{"secret"}, "y", ErrTargetAbsent},
+		{[]string{"a\xff"}, "", ErrHeader},
+		{[]string{"secret"}, "y", ErrTargetAbsent},
 	} {
-		if _, err := Init(c.header, "a.csv", c.target, Names{}); !errors.Is(err, c.want) ||
+		_, err := Init(c.header, "a.csv", c.target, Names{})
+		if !errors.Is(err, c.want) ||
 			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", c.header, err)
 		}
@@ -275,7 +310,8 @@ func TestPublicRoundTrip(t *testing.T) {
 		`[\x20-\x7eäß\t\n#:'"{}\[\]&*!|>%@\-?\x{1F600}\x{2028}\x{FEFF}\x{85}\x{0}]{1,8}`)
 	rapid.Check(t, func(t *rapid.T) {
 		r := Default()
-		r.Data.Path, r.Data.Target = "a.csv", name.Draw(t, "target")
+		r.Data.Path = "a.csv"
+		r.Data.Target = name.Draw(t, "target")
 		r.Privacy.Epsilon = rapid.Float64Range(1e-9, 1e9).Draw(t, "epsilon")
 		r.Privacy.Delta = rapid.Float64Range(budget.MinDelta, 0.99).Draw(t, "delta")
 		r.Data.Columns = map[string]Column{}
@@ -285,8 +321,14 @@ func TestPublicRoundTrip(t *testing.T) {
 			hi := lo + 1 + math.Abs(lo)
 			if rapid.Bool().Draw(t, "categorical") && n != r.Data.Target {
 				text := name.Filter(func(s string) bool { return cell.Normal(s) != "" })
-				categories := rapid.SliceOfNDistinct(text, 1, 3, cell.Normal).Draw(t, "categories")
-				r.Data.Columns[n] = Column{Categories: Names{List: categories}, Other: &yes}
+				categories := rapid.SliceOfNDistinct(text, 1, 3, cell.Normal).Draw(
+					t,
+					"categories",
+				)
+				r.Data.Columns[n] = Column{
+					Categories: Names{List: categories},
+					Other:      &yes,
+				}
 			} else {
 				r.Data.Columns[n] = Column{Lower: &lo, Upper: &hi}
 			}
@@ -318,15 +360,19 @@ func TestSelectionRules(t *testing.T) {
 // TestDefaultShares checks the default share of a selection against the documentation, also in the published recipe.
 func TestDefaultShares(t *testing.T) {
 	for method, want := range map[string]float64{
-		"kendall": pipeline.DefaultSelectionShare, "sis": pipeline.DefaultSelectionShare,
+		"kendall":  pipeline.DefaultSelectionShare,
+		"sis":      pipeline.DefaultSelectionShare,
 		"sublasso": pipeline.DefaultSelectionShare,
-		"dpfsdr":   pipeline.ClassedSelectionShare, "dpfs": pipeline.ClassedSelectionShare,
-		"crfs": pipeline.ClassedSelectionShare,
+		"dpfsdr":   pipeline.ClassedSelectionShare,
+		"dpfs":     pipeline.ClassedSelectionShare,
+		"crfs":     pipeline.ClassedSelectionShare,
 	} {
 		for _, k := range []string{"", ", k: 2"} {
-			r, problems := Parse("r.yml",
+			r, problems := Parse(
+				"r.yml",
 				[]byte("task: classification\ndata: {path: a.csv, target: y, classes: [u, v]}\nprivacy: {epsilon: 1}\nselection: {method: "+
-					method+k+"}\n"))
+					method+k+"}\n"),
+			)
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
@@ -335,8 +381,14 @@ func TestDefaultShares(t *testing.T) {
 			}
 			p, err := r.Pipeline([]string{"a", "b", "c", "d", "e", "f", "g", "y"})
 			if err != nil || p.SelectionShare != want {
-				t.Errorf("%s%s: the run spends %v, want %v (%v)", method, k, p.SelectionShare, want,
-					err)
+				t.Errorf(
+					"%s%s: the run spends %v, want %v (%v)",
+					method,
+					k,
+					p.SelectionShare,
+					want,
+					err,
+				)
 			}
 		}
 	}
@@ -411,8 +463,10 @@ func TestNearest(t *testing.T) {
 
 // TestPlace checks that a problem caused by a change is reported at the position of its key.
 func TestPlace(t *testing.T) {
-	r, problems := Parse("r.yaml",
-		[]byte("data:\n  path: t.csv\n  target: y\nprivacy: {epsilon: 1}\n"))
+	r, problems := Parse(
+		"r.yaml",
+		[]byte("data:\n  path: t.csv\n  target: y\nprivacy: {epsilon: 1}\n"),
+	)
 	if problems != nil {
 		t.Fatal(problems)
 	}
@@ -420,12 +474,22 @@ func TestPlace(t *testing.T) {
 		"data.target":   "r.yaml:3:11: no",
 		"privacy.delta": "r.yaml:4:1: no",
 	} {
-		if got := r.Place(Problem{Path: path, Msg: "no", Line: 99}).Error(); got != want {
+		got := r.Place(Problem{
+			Path: path,
+			Msg:  "no",
+			Line: 99,
+		}).Error()
+		if got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}
-	if got := new(Recipe).Place(
-		Problem{Path: "data.target", Msg: "no", Line: 99}).Error(); got != "no" {
+	got := new(Recipe).Place(
+		Problem{
+			Path: "data.target",
+			Msg:  "no",
+			Line: 99,
+		}).Error()
+	if got != "no" {
 		t.Error(got)
 	}
 }

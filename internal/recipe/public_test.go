@@ -46,7 +46,10 @@ func TestLongHeader(t *testing.T) {
 	r.Data.Target = "y"
 	r.Privacy.Epsilon = 1
 	for i := range 30 {
-		r.Data.Header = append(r.Data.Header, strings.Repeat(string(rune('a'+i)), MaxSize/30))
+		r.Data.Header = append(
+			r.Data.Header,
+			strings.Repeat(string(rune('a'+i)), MaxSize/30),
+		)
 	}
 	text, err := r.Public()
 	if err != nil || len(text) > MaxSize || bytes.Contains(text, []byte("header")) {

@@ -23,8 +23,14 @@ var sameRecipe = cmp.Options{cmpopts.IgnoreUnexported(Recipe{}), cmpopts.EquateE
 // fullAvailability returns a build that supports every name of the closed lists.
 func fullAvailability() availability {
 	return availability{
-		tasks: tasks, relations: relations, compositions: compositions, scalings: scalings,
-		selections: selections, models: models, benchModels: nonprivate, fallbacks: fallbacks(),
+		tasks:        tasks,
+		relations:    relations,
+		compositions: compositions,
+		scalings:     scalings,
+		selections:   selections,
+		models:       models,
+		benchModels:  nonprivate,
+		fallbacks:    fallbacks(),
 	}
 }
 
@@ -112,7 +118,8 @@ func TestHeaderThatFits(t *testing.T) {
 	}
 	for _, k := range []int{6, 7} {
 		r.Selection.Set("k", k)
-		if problems := r.Validate(header); len(problems) != 1 || problems[0].Path != "selection.k" {
+		problems := r.Validate(header)
+		if len(problems) != 1 || problems[0].Path != "selection.k" {
 			t.Errorf("k = %d of 6 candidates: %v", k, problems)
 		}
 	}
@@ -182,12 +189,20 @@ func roundTrip(t reporter, r *Recipe, o Options, can availability) {
 	}
 	src := pub
 	if r.Data.Path != "" {
-		src = bytes.Replace(pub, []byte("\ndata:\n"),
-			[]byte("\ndata:\n  path: "+yamlWord(r.Data.Path)+"\n"), 1)
+		src = bytes.Replace(
+			pub,
+			[]byte("\ndata:\n"),
+			[]byte("\ndata:\n  path: "+yamlWord(r.Data.Path)+"\n"),
+			1,
+		)
 	}
 	if r.Data.Spark != "" {
-		src = bytes.Replace(pub, []byte("\ndata:\n"),
-			[]byte("\ndata:\n  spark: "+yamlWord(r.Data.Spark)+"\n"), 1)
+		src = bytes.Replace(
+			pub,
+			[]byte("\ndata:\n"),
+			[]byte("\ndata:\n  spark: "+yamlWord(r.Data.Spark)+"\n"),
+			1,
+		)
 	}
 	back, problems := o.parse("public.yml", src, can)
 	if problems != nil {
@@ -197,7 +212,8 @@ func roundTrip(t reporter, r *Recipe, o Options, can availability) {
 	want.Output = Default().Output
 	want.Engine = ""
 	if r.Task != TaskCausal { // the published recipe states these defaults
-		want.Data.Undeclared, want.Data.Classes = r.Undeclared(), r.Classes()
+		want.Data.Undeclared = r.Undeclared()
+		want.Data.Classes = r.Classes()
 		if want.Data.Classes.Found {
 			want.Data.MostClasses = r.mostClasses()
 		}
@@ -252,9 +268,14 @@ func TestDecodedValues(t *testing.T) {
 	yes := true
 	no := false
 	want := Recipe{
-		Version: 1, Task: "regression",
-		Data: Data{Path: "houses.csv", Target: "price", Exclude: []string{"id"},
-			MultilineQuotes: true, Columns: map[string]Column{
+		Version: 1,
+		Task:    "regression",
+		Data: Data{
+			Path:            "houses.csv",
+			Target:          "price",
+			Exclude:         []string{"id"},
+			MultilineQuotes: true,
+			Columns: map[string]Column{
 				"ocean": {
 					Categories: Names{List: []string{"inland", "near bay", "near ocean"}},
 					Other:      &no,
@@ -267,10 +288,18 @@ func TestDecodedValues(t *testing.T) {
 				"a.b [c]": {Lower: num(-1.5), Upper: num(1000)},
 				"rooms":   {Missing: &Missing{}},
 				"öl\tx":   {Lower: num(0), Upper: num(1)},
-			}},
-		Privacy: Privacy{Epsilon: 0.5, Delta: 1e-5, Relation: "substitute", Composition: "basic"},
-		Scaling: Scaling{Method: "private"}, Selection: Selection{Method: "auto"},
-		Model: Model{Method: "joint-gram", Fallback: "none"}, Output: Output{Dir: "results"},
+			},
+		},
+		Privacy: Privacy{
+			Epsilon:     0.5,
+			Delta:       1e-5,
+			Relation:    "substitute",
+			Composition: "basic",
+		},
+		Scaling:   Scaling{Method: "private"},
+		Selection: Selection{Method: "auto"},
+		Model:     Model{Method: "joint-gram", Fallback: "none"},
+		Output:    Output{Dir: "results"},
 	}
 	if diff := cmp.Diff(want, *r, sameRecipe); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -291,7 +320,11 @@ func TestDecodedValues(t *testing.T) {
 func TestDataPathIsRelativeToRecipe(t *testing.T) {
 	src := []byte(
 		"data: {path: ../t/houses.csv, target: y}\nprivacy: {epsilon: 1}\nledger: {dataset: d}\n")
-	r, problems := Options{}.parse(filepath.Join("a", "b", "r.yml"), src, fullAvailability())
+	r, problems := Options{}.parse(
+		filepath.Join("a", "b", "r.yml"),
+		src,
+		fullAvailability(),
+	)
 	if problems != nil {
 		t.Fatal(problems)
 	}
@@ -315,10 +348,14 @@ func TestAvailableIsPartOfTheClosedLists(t *testing.T) {
 	can := thisBuild()
 	all := fullAvailability()
 	for _, pair := range [][2][]string{
-		{can.tasks, all.tasks}, {can.relations, all.relations},
+		{can.tasks, all.tasks},
+		{can.relations, all.relations},
 		{can.compositions, all.compositions},
-		{can.scalings, all.scalings}, {can.selections, all.selections}, {can.models, all.models},
-		{can.benchModels, all.benchModels}, {can.fallbacks, all.fallbacks},
+		{can.scalings, all.scalings},
+		{can.selections, all.selections},
+		{can.models, all.models},
+		{can.benchModels, all.benchModels},
+		{can.fallbacks, all.fallbacks},
 	} {
 		if len(pair[0]) == 0 {
 			t.Error("nothing is available")
@@ -330,7 +367,8 @@ func TestAvailableIsPartOfTheClosedLists(t *testing.T) {
 		}
 	}
 	selection, model := Available()
-	selection[0], model[0] = "changed", "changed"
+	selection[0] = "changed"
+	model[0] = "changed"
 	if s, m := Available(); s[0] == "changed" || m[0] == "changed" {
 		t.Error("the caller can change the list")
 	}
@@ -360,7 +398,8 @@ func TestAvailableNamesAreAccepted(t *testing.T) {
 			t.Errorf("%s: accepted %v, want %v", m, got, want)
 		}
 		if got, want := accepts(Options{Bench: true}, m, line),
-			slices.Contains(can.models, m) || slices.Contains(can.benchModels, m); got != want {
+			slices.Contains(can.models, m) ||
+				slices.Contains(can.benchModels, m); got != want {
 			t.Errorf("bench %s: accepted %v, want %v", m, got, want)
 		}
 	}

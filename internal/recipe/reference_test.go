@@ -14,8 +14,11 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-var writeReference = flag.Bool("write", false,
-	"write the tables of methods in docs/reference/recipe.md anew")
+var writeReference = flag.Bool(
+	"write",
+	false,
+	"write the tables of methods in docs/reference/recipe.md anew",
+)
 
 // TestReferenceTables compares the tables of methods and their keys in the reference with the lists of methods. With
 // -write it writes the tables.
@@ -24,8 +27,10 @@ func TestReferenceTables(t *testing.T) {
 	old := string(readFile(t, file))
 	page := old
 	for name, table := range map[string]string{
-		"selectors": selectorTable(), "keys of selectors": keyTable(selectionSection),
-		"trainers": trainerTable(), "keys of trainers": keyTable(modelSection),
+		"selectors":         selectorTable(),
+		"keys of selectors": keyTable(selectionSection),
+		"trainers":          trainerTable(),
+		"keys of trainers":  keyTable(modelSection),
 	} {
 		begin := "<!-- begin " + name + " -->\n"
 		end := "<!-- end " + name + " -->\n"
@@ -70,8 +75,12 @@ func selectorTable() string {
 		if m.Private {
 			relations = method.EveryRecord()
 		}
-		x.addRow(linkMethod(m.Name), m.Summary, targetText(!m.NeedsClasses, m.TwoClasses),
-			relationNames(relations))
+		x.addRow(
+			linkMethod(m.Name),
+			m.Summary,
+			targetText(!m.NeedsClasses, m.TwoClasses),
+			relationNames(relations),
+		)
 	}
 	return x.String()
 }
@@ -83,8 +92,12 @@ func trainerTable() string {
 		if m.Abstains {
 			is += " (may abstain)"
 		}
-		x.addRow(linkMethod(m.Name), is, targetText(!m.ClassesOnly(), m.TwoClasses()),
-			relationNames(m.Relations))
+		x.addRow(
+			linkMethod(m.Name),
+			is,
+			targetText(!m.ClassesOnly(), m.TwoClasses()),
+			relationNames(m.Relations),
+		)
 	}
 	return x.String()
 }
@@ -146,13 +159,19 @@ func keyTable(section string) string {
 		var values, defaults []string
 		text := k.Text + "."
 		for _, o := range k.owners {
-			values, defaults = append(values, valueOf(o.key)), append(defaults, defaultOf(o.key))
+			values = append(values, valueOf(o.key))
+			defaults = append(defaults, defaultOf(o.key))
 			if !strings.Contains(text, o.key.Doc) {
 				text += " " + o.key.Doc
 			}
 		}
-		x.addRow(inlineCode(section+"."+k.Name), inlineCodes(k.users()), ofEach(k, values), ofEach(k, defaults),
-			text)
+		x.addRow(
+			inlineCode(section+"."+k.Name),
+			inlineCodes(k.users()),
+			ofEach(k, values),
+			ofEach(k, defaults),
+			text,
+		)
 	}
 	return x.String()
 }
@@ -208,8 +227,11 @@ func TestInitListsWhatFits(t *testing.T) {
 	}{
 		{nil, []string{"kendall", "tukey", "joint-gram"}, []string{"dpfs", "svm", "brc"}},
 		{[]string{"no", "yes"}, []string{"kendall", "tukey", "dpfs", "svm"}, nil},
-		{[]string{"a", "b", "c"}, []string{"dpfs", "svm", "joint-gram"},
-			[]string{"kendall", "tukey"}},
+		{
+			[]string{"a", "b", "c"},
+			[]string{"dpfs", "svm", "joint-gram"},
+			[]string{"kendall", "tukey"},
+		},
 	} {
 		text, err := Init([]string{"x", "z", "y"}, "t.csv", "y", Names{List: x.classes})
 		if err != nil {
@@ -218,7 +240,9 @@ func TestInitListsWhatFits(t *testing.T) {
 		if _, problems := Parse("starter", text); len(problems) > 0 {
 			t.Error(problems)
 		}
-		lists := func(name string) bool { return strings.Contains(string(text), "\n#   "+name+" ") }
+		lists := func(name string) bool {
+			return strings.Contains(string(text), "\n#   "+name+" ")
+		}
 		for _, name := range x.has {
 			if !lists(name) {
 				t.Errorf("%d classes: %s is not listed", len(x.classes), name)

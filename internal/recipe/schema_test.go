@@ -30,7 +30,9 @@ func instanceOf(t *testing.T, fixture string) any {
 }
 
 // compiledSchema is the validator of the whole schema.
-var compiledSchema = sync.OnceValue(func() *validate.Schema { return compileSchema(schema()) })
+var compiledSchema = sync.OnceValue(func() *validate.Schema {
+	return compileSchema(schema())
+})
 
 // compileSchema compiles a schema, as an editor does.
 func compileSchema(s *generate.Schema) *validate.Schema {
@@ -89,8 +91,14 @@ func comparedWithSchema(t reporter, root *node) (refused bool) {
 	_, all := Options{}.build(spread, newSource("r.yml", spread), thisBuild())
 	switch {
 	case bySchema != nil && len(problems) == 0 && len(all) == 0:
-		t.Fatalf("the schema refuses a recipe that is accepted: %v\n%s", bySchema, printTree(root))
-	case bySchema == nil && len(structural) == 1 && structural[0].Path == "privacy.epsilon" &&
+		t.Fatalf(
+			"the schema refuses a recipe that is accepted: %v\n%s",
+			bySchema,
+			printTree(root),
+		)
+	case bySchema == nil &&
+		len(structural) == 1 &&
+		structural[0].Path == "privacy.epsilon" &&
 		root.get("privacy").get("epsilon").kind == text:
 		// A schema does not compute logarithms.
 	case bySchema == nil && len(structural) > 0:
@@ -102,7 +110,8 @@ func comparedWithSchema(t reporter, root *node) (refused bool) {
 // clone copies the tree below n.
 func (n *node) clone() *node {
 	out := *n
-	out.keys, out.kids = nil, nil
+	out.keys = nil
+	out.kids = nil
 	for _, k := range n.keys {
 		out.keys = append(out.keys, k.clone())
 	}
@@ -125,7 +134,10 @@ func printTree(n *node) string {
 // TestSchemaAgrees checks recipes that are one or two random changes away from a fixture.
 func TestSchemaAgrees(t *testing.T) {
 	var roots []*node
-	for _, fixture := range slices.Concat(fixtureFiles(t, ".good.yml"), fixtureFiles(t, ".bad.yml")) {
+	for _, fixture := range slices.Concat(
+		fixtureFiles(t, ".good.yml"),
+		fixtureFiles(t, ".bad.yml"),
+	) {
 		root, problems := readYAML(fixture, readFile(t, fixture))
 		if problems != nil || root.kind != mapping {
 			continue
@@ -133,7 +145,8 @@ func TestSchemaAgrees(t *testing.T) {
 		roots = append(roots, root)
 		comparedWithSchema(t, root)
 	}
-	refused, seen := 0, 0
+	refused := 0
+	seen := 0
 	rapid.Check(t, func(t *rapid.T) {
 		root := rapid.SampledFrom(roots).Draw(t, "recipe").clone()
 		for range rapid.IntRange(1, 2).Draw(t, "changes") {
@@ -199,11 +212,21 @@ func drawValue(t *rapid.T, depth int) *node {
 	switch k := kind(rapid.IntRange(0, kinds-1).Draw(t, "kind")); k {
 	case boolean:
 		truth := rapid.Bool().Draw(t, "truth")
-		return &node{kind: boolean, literal: strconv.FormatBool(truth), truth: truth}
+		return &node{
+			kind:    boolean,
+			literal: strconv.FormatBool(truth),
+			truth:   truth,
+		}
 	case number:
-		x := rapid.SampledFrom([]float64{-1, 0, .05, .5, 1, 1.5, 2, 4, 33, 300, 5000}).Draw(t,
-			"number")
-		return &node{kind: number, literal: show(x), num: x}
+		x := rapid.SampledFrom([]float64{-1, 0, .05, .5, 1, 1.5, 2, 4, 33, 300, 5000}).Draw(
+			t,
+			"number",
+		)
+		return &node{
+			kind:    number,
+			literal: show(x),
+			num:     x,
+		}
 	case text:
 		return textNode(rapid.SampledFrom([]string{
 			"", "x", "age", "price", "auto", "none", "fixed", "kendall", "joint-gram", "tukey",
@@ -229,7 +252,10 @@ func drawValue(t *rapid.T, depth int) *node {
 }
 
 func TestSchemaAcceptsTheGood(t *testing.T) {
-	for _, fixture := range append(fixtureFiles(t, ".good.yml"), fixtureFiles(t, ".future.yml")...) {
+	for _, fixture := range append(
+		fixtureFiles(t, ".good.yml"),
+		fixtureFiles(t, ".future.yml")...,
+	) {
 		if err := compiledSchema().Validate(instanceOf(t, fixture)); err != nil {
 			t.Errorf("%s: %v", fixture, err)
 		}
@@ -319,21 +345,33 @@ func TestSchemaDefaults(t *testing.T) {
 	walk("", schema.Properties)
 	d := Default()
 	want := map[string]any{
-		"version": float64(d.Version), "task": d.Task,
-		"data.multiline_quotes": d.Data.MultilineQuotes, "data.numbers": numbersLenient,
-		"data.undeclared": undeclaredFound, "data.fold": foldWords[0],
-		"data.most_classes": float64(pipeline.DefaultMostClasses),
-		"privacy.delta":     d.Privacy.Delta, "privacy.relation": d.Privacy.Relation,
-		"privacy.composition": d.Privacy.Composition,
-		"holdout":             d.Holdout, "scaling.method": d.Scaling.Method,
-		"selection.method": d.Selection.Method, "selection.share": pipeline.DefaultSelectionShare,
-		"budget.count": pipeline.DefaultCountShare, "count.failure": pipeline.DefaultCountFailure,
-		"budget.words":     vocabulary.KindShare + vocabulary.WordShare,
-		"budget.transform": transform.DefaultShare,
-		"model.method":     d.Model.Method, "model.fallback": d.Model.Fallback,
-		"search.runs": float64(defaultRuns), "search.holdout": defaultScoreShare,
-		"causal.method": causalMethods[0], "causal.protect": causalProtects[0],
-		"engine": engines[0], "ledger.path": DefaultLedger, "output.dir": d.Output.Dir,
+		"version":               float64(d.Version),
+		"task":                  d.Task,
+		"data.multiline_quotes": d.Data.MultilineQuotes,
+		"data.numbers":          numbersLenient,
+		"data.undeclared":       undeclaredFound,
+		"data.fold":             foldWords[0],
+		"data.most_classes":     float64(pipeline.DefaultMostClasses),
+		"privacy.delta":         d.Privacy.Delta,
+		"privacy.relation":      d.Privacy.Relation,
+		"privacy.composition":   d.Privacy.Composition,
+		"holdout":               d.Holdout,
+		"scaling.method":        d.Scaling.Method,
+		"selection.method":      d.Selection.Method,
+		"selection.share":       pipeline.DefaultSelectionShare,
+		"budget.count":          pipeline.DefaultCountShare,
+		"count.failure":         pipeline.DefaultCountFailure,
+		"budget.words":          vocabulary.KindShare + vocabulary.WordShare,
+		"budget.transform":      transform.DefaultShare,
+		"model.method":          d.Model.Method,
+		"model.fallback":        d.Model.Fallback,
+		"search.runs":           float64(defaultRuns),
+		"search.holdout":        defaultScoreShare,
+		"causal.method":         causalMethods[0],
+		"causal.protect":        causalProtects[0],
+		"engine":                engines[0],
+		"ledger.path":           DefaultLedger,
+		"output.dir":            d.Output.Dir,
 	}
 	if diff := cmp.Diff(want, shown); diff != "" {
 		t.Errorf("defaults (-in force +in the schema):\n%s", diff)
@@ -351,7 +389,10 @@ func TestSchemaIsStable(t *testing.T) {
 
 // TestDocumentedKeys checks that the reference names every key of the recipe.
 func TestDocumentedKeys(t *testing.T) {
-	page := string(readFile(t, filepath.Join("..", "..", "docs", "reference", "recipe.md")))
+	page := string(readFile(
+		t,
+		filepath.Join("..", "..", "docs", "reference", "recipe.md"),
+	))
 	for _, section := range keysAt(nil) {
 		keys := keysAt([]string{section})
 		if keys == nil && !strings.Contains(page, "`"+section+"`") {

@@ -49,20 +49,26 @@ func TestSettingReplacesText(t *testing.T) {
 		r.Selection.Keys.Word("score") != "tau" {
 		t.Errorf("k: %+v", r.Selection)
 	}
-	r := parse(Setting{Path: "selection.method", Value: "kendall"},
-		Setting{Path: "selection.k", Value: "4"})
-	if r.Selection.Method != "kendall" || r.Selection.K() != 4 || r.Selection.Keys["score"] != nil {
+	r := parse(
+		Setting{Path: "selection.method", Value: "kendall"},
+		Setting{Path: "selection.k", Value: "4"},
+	)
+	if r.Selection.Method != "kendall" ||
+		r.Selection.K() != 4 ||
+		r.Selection.Keys["score"] != nil {
 		t.Errorf("method: %+v", r.Selection)
 	}
-	r = parse(Setting{Path: `data.columns["blood pressure"]`, Value: "{lower: 50, upper: 250}"},
-		Setting{Path: "data.exclude", Value: "[id]"})
-	if c := r.Data.Columns["blood pressure"]; c.Lower == nil || *c.Upper != 250 ||
-		len(r.Data.Exclude) != 1 {
+	r = parse(
+		Setting{Path: `data.columns["blood pressure"]`, Value: "{lower: 50, upper: 250}"},
+		Setting{Path: "data.exclude", Value: "[id]"},
+	)
+	c := r.Data.Columns["blood pressure"]
+	if c.Lower == nil || *c.Upper != 250 || len(r.Data.Exclude) != 1 {
 		t.Errorf("columns: %+v", r.Data)
 	}
-	if r := parse(
-		Setting{Path: "budget.selection", Value: "0.3"}); r.Budget.shares().Selection != .3 ||
-		r.Selection.Share() != 0 {
+	r = parse(
+		Setting{Path: "budget.selection", Value: "0.3"})
+	if r.Budget.shares().Selection != .3 || r.Selection.Share() != 0 {
 		t.Errorf("budget: %+v %+v", r.Budget, r.Selection)
 	}
 }
@@ -74,17 +80,30 @@ func TestSettingsRefused(t *testing.T) {
 		setting Setting
 		want    string
 	}{
-		{Setting{Path: "holdout", Value: ".6"},
-			"--set holdout: holdout must be from 0 to 0.5, not 0.6"},
-		{SetNumber("--k", "selection.k", "none"),
-			`--k: must be a whole number, not the text "none"`},
-		{Setting{Path: "model.nonsense", Value: "1"},
-			`--set model.nonsense: unknown key "nonsense"`},
-		{Setting{Path: "nonsense.k", Value: "1"}, `--set nonsense.k: unknown key "nonsense"`},
-		{Setting{Path: "data.columns.x.lower", Value: "1"},
-			"--set data.columns.x.lower: data.columns.x: lower needs upper"},
-		{Setting{Path: "privacy.epsilon", Value: "[1"},
-			`--set privacy.epsilon: the value cannot be read: "[1"`},
+		{
+			Setting{Path: "holdout", Value: ".6"},
+			"--set holdout: holdout must be from 0 to 0.5, not 0.6",
+		},
+		{
+			SetNumber("--k", "selection.k", "none"),
+			`--k: must be a whole number, not the text "none"`,
+		},
+		{
+			Setting{Path: "model.nonsense", Value: "1"},
+			`--set model.nonsense: unknown key "nonsense"`,
+		},
+		{
+			Setting{Path: "nonsense.k", Value: "1"},
+			`--set nonsense.k: unknown key "nonsense"`,
+		},
+		{
+			Setting{Path: "data.columns.x.lower", Value: "1"},
+			"--set data.columns.x.lower: data.columns.x: lower needs upper",
+		},
+		{
+			Setting{Path: "privacy.epsilon", Value: "[1"},
+			`--set privacy.epsilon: the value cannot be read: "[1"`,
+		},
 		{Setting{Path: ".x", Value: "1"}, "--set .x: this is not a recipe key"},
 	} {
 		_, problems := Options{Set: []Setting{c.setting}}.Parse("r.yml", []byte(text))
@@ -104,7 +123,9 @@ func TestShareOfSelection(t *testing.T) {
 		t.Fatal(problems)
 	}
 	p, err := r.Pipeline(header)
-	if err != nil || p.Shares != (pipeline.Shares{Selection: .4}) || p.SelectionShare != 0 ||
+	if err != nil ||
+		p.Shares != (pipeline.Shares{Selection: .4}) ||
+		p.SelectionShare != 0 ||
 		len(r.Notes()) != 1 {
 		t.Errorf("%+v %v %v %v", p.Shares, p.SelectionShare, err, r.Notes())
 	}
@@ -112,30 +133,51 @@ func TestShareOfSelection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, problems := Parse("release.yml",
-		append([]byte(strings.Replace(string(public), "data:\n", "data:\n  path: a.csv\n", 1)),
-			'\n'))
+	again, problems := Parse(
+		"release.yml",
+		append(
+			[]byte(strings.Replace(
+				string(public),
+				"data:\n",
+				"data:\n  path: a.csv\n",
+				1,
+			)),
+			'\n',
+		),
+	)
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	if q, err := again.Pipeline(header); err != nil || q.Shares != p.Shares ||
-		q.SelectionShare != 0 {
-		t.Errorf("the published recipe has the shares %+v, %v (%v)\n%s", q.Shares, q.SelectionShare,
-			err, public)
+	q, err := again.Pipeline(header)
+	if err != nil || q.Shares != p.Shares || q.SelectionShare != 0 {
+		t.Errorf(
+			"the published recipe has the shares %+v, %v (%v)\n%s",
+			q.Shares,
+			q.SelectionShare,
+			err,
+			public,
+		)
 	}
 	earlier := strings.Replace(string(public), "budget:\n  selection: 0.4\n", "", 1)
-	earlier = strings.Replace(strings.Replace(earlier, "  k: 2\n", "  k: 2\n  share: 0.4\n", 1),
-		"data:\n", "data:\n  path: a.csv\n", 1)
+	earlier = strings.Replace(
+		strings.Replace(earlier, "  k: 2\n", "  k: 2\n  share: 0.4\n", 1),
+		"data:\n",
+		"data:\n  path: a.csv\n",
+		1,
+	)
 	old, problems := Parse("earlier.yml", []byte(earlier))
 	if len(problems) > 0 {
 		t.Fatalf("%v\n%s", problems, earlier)
 	}
-	if q, err := old.Pipeline(header); err != nil || q.Shares != (pipeline.Shares{}) ||
-		q.SelectionShare != .4 || len(old.Notes()) != 1 {
+	q, err = old.Pipeline(header)
+	if err != nil ||
+		q.Shares != (pipeline.Shares{}) ||
+		q.SelectionShare != .4 ||
+		len(old.Notes()) != 1 {
 		t.Errorf("%+v %v %v\n%s", q.Shares, q.SelectionShare, err, earlier)
 	}
-	if rewritten, err := old.Public(); err != nil ||
-		!strings.Contains(string(rewritten), "share: 0.4") {
+	rewritten, err := old.Public()
+	if err != nil || !strings.Contains(string(rewritten), "share: 0.4") {
 		t.Errorf("the recipe of an earlier version is published as\n%s (%v)", rewritten, err)
 	}
 }

@@ -31,7 +31,8 @@ holdout: 0.2
 	if err != nil || string(got) != want {
 		t.Errorf("%v\n%s", err, got)
 	}
-	if r, problems := Parse("", got); len(problems) > 0 || r.Data.Columns["x: y"].Upper == nil {
+	r, problems := Parse("", got)
+	if len(problems) > 0 || r.Data.Columns["x: y"].Upper == nil {
 		t.Error(problems)
 	}
 	for _, bad := range []string{"", "[1]", "{", "a: [", `"x"`} {
@@ -43,10 +44,12 @@ holdout: 0.2
 
 // TestTidyKeepsValues checks that the text has the same values as any JSON sent by a page.
 func TestTidyKeepsValues(t *testing.T) {
-	name := rapid.OneOf(rapid.String(),
+	name := rapid.OneOf(
+		rapid.String(),
 		rapid.SampledFrom(
 			[]string{"null", "~", "1e3", "yes", "- a", "a: b", "#", "\"", "\\", "\u2028", "0x1",
-				"<<", " ", "é\n"}))
+				"<<", " ", "é\n"}),
+	)
 	value := rapid.Custom(func(t *rapid.T) any {
 		switch rapid.IntRange(0, 4).Draw(t, "kind") {
 		case 0:
@@ -58,11 +61,17 @@ func TestTidyKeepsValues(t *testing.T) {
 		case 3:
 			return map[string]any{name.Draw(t, "key"): name.Draw(t, "inner")}
 		}
-		return []any{name.Draw(t, "item"), rapid.Float64Range(-1, 1).Draw(t, "item number")}
+		return []any{
+			name.Draw(t, "item"),
+			rapid.Float64Range(-1, 1).Draw(t, "item number"),
+		}
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		tree := map[string]any{
-			"data": map[string]any{"columns": rapid.MapOfN(name, value, 0, 4).Draw(t, "columns")},
+			"data": map[string]any{"columns": rapid.MapOfN(name, value, 0, 4).Draw(
+				t,
+				"columns",
+			)},
 			"task": value.Draw(t, "task"),
 		}
 		src, err := json.Marshal(tree)
@@ -81,8 +90,12 @@ func TestTidyKeepsValues(t *testing.T) {
 		if len(problems) > 0 {
 			t.Fatalf("%v\n%s", problems, text)
 		}
-		if diff := cmp.Diff(before.instance(), after.instance(),
-			cmpopts.EquateApprox(0, math.SmallestNonzeroFloat64)); diff != "" {
+		diff := cmp.Diff(
+			before.instance(),
+			after.instance(),
+			cmpopts.EquateApprox(0, math.SmallestNonzeroFloat64),
+		)
+		if diff != "" {
 			t.Fatalf("%s\n%s", text, diff)
 		}
 	})

@@ -42,9 +42,18 @@ func readModel(t testing.TB, path string) regression.Model {
 	return m
 }
 
-func newServer(t testing.TB, m regression.Model, opts dataset.ReadOptions, l Limits) *Server {
+func newServer(
+	t testing.TB,
+	m regression.Model,
+	opts dataset.ReadOptions,
+	l Limits,
+) *Server {
 	t.Helper()
-	s, err := New(Release{Model: m, Schema: pipeline.SchemaOf(m), Reading: opts}, l, Options{})
+	s, err := New(
+		Release{Model: m, Schema: pipeline.SchemaOf(m), Reading: opts},
+		l,
+		Options{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,8 +75,13 @@ func serveHandler(t testing.TB, s *Server) (*Server, string) {
 // mustTable reads CSV with the inputs of a model.
 func mustTable(t testing.TB, m regression.Model, text string) *dataset.Table {
 	t.Helper()
-	table, _, err := dataset.ReadFrom(context.Background(), strings.NewReader(text), "x.csv",
-		pipeline.SchemaOf(m), dataset.ReadOptions{})
+	table, _, err := dataset.ReadFrom(
+		context.Background(),
+		strings.NewReader(text),
+		"x.csv",
+		pipeline.SchemaOf(m),
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +91,10 @@ func mustTable(t testing.TB, m regression.Model, text string) *dataset.Table {
 // startServer starts a server with all its limits and stops it at the end of the test. The test fails if stopping takes
 // longer than the time for requests in progress, or leaves goroutines behind.
 func startServer(
-	t *testing.T, m regression.Model, opts dataset.ReadOptions, l Limits,
+	t *testing.T,
+	m regression.Model,
+	opts dataset.ReadOptions,
+	l Limits,
 ) (*Server, string) {
 	t.Helper()
 	before := runtime.NumGoroutine()
@@ -100,11 +117,22 @@ func startServer(
 		case <-time.After(s.limits.Drain + 20*time.Second):
 			t.Error("the server does not end")
 		}
-		waitFor(t, "goroutines to end", func() bool { return runtime.NumGoroutine() <= before+2 })
-		if free := s.memory.free.Load(); free != s.limits.Buffered || len(s.slots) != 0 ||
-			len(s.turns) != 0 || len(s.long) != 0 || s.gate.countConns() != 0 {
-			t.Errorf("left behind: %d bytes, %d requests, %d turns, %d connections",
-				s.limits.Buffered-free, len(s.slots), len(s.turns), s.gate.countConns())
+		waitFor(t, "goroutines to end", func() bool {
+			return runtime.NumGoroutine() <= before+2
+		})
+		free := s.memory.free.Load()
+		if free != s.limits.Buffered ||
+			len(s.slots) != 0 ||
+			len(s.turns) != 0 ||
+			len(s.long) != 0 ||
+			s.gate.countConns() != 0 {
+			t.Errorf(
+				"left behind: %d bytes, %d requests, %d turns, %d connections",
+				s.limits.Buffered-free,
+				len(s.slots),
+				len(s.turns),
+				s.gate.countConns(),
+			)
 		}
 	})
 	return s, at.Addr().String()
@@ -143,21 +171,38 @@ func postBody(t testing.TB, url, kind string, body io.Reader) (status int, text 
 // xModel returns a model with one numeric input x and the prediction 1 + 2x.
 func xModel() regression.Model {
 	return &regression.Linear{
-		Target: "y", Lower: -1e9, Upper: 1e9, Intercept: 1,
-		Columns: []regression.Column{{Name: "x", Lower: -1e6, Upper: 1e6, Missing: 5}},
-		Terms:   []regression.Term{{Column: 0, Coefficient: 2}},
+		Target:    "y",
+		Lower:     -1e9,
+		Upper:     1e9,
+		Intercept: 1,
+		Columns: []regression.Column{{
+			Name:    "x",
+			Lower:   -1e6,
+			Upper:   1e6,
+			Missing: 5,
+		}},
+		Terms: []regression.Term{{Column: 0, Coefficient: 2}},
 	}
 }
 
 // commandPredictions returns the output of the command predict for a table and a model, one line per record.
 func commandPredictions(
-	t testing.TB, m regression.Model, name string, table []byte, opts dataset.ReadOptions,
+	t testing.TB,
+	m regression.Model,
+	name string,
+	table []byte,
+	opts dataset.ReadOptions,
 ) []string {
 	t.Helper()
 	type lines struct{ text []string }
 	var out []string
-	err := dataset.StreamFrom(context.Background(), bytes.NewReader(table), name,
-		pipeline.SchemaOf(m), opts, dataset.Consumer[lines]{
+	err := dataset.StreamFrom(
+		context.Background(),
+		bytes.NewReader(table),
+		name,
+		pipeline.SchemaOf(m),
+		opts,
+		dataset.Consumer[lines]{
 			Begin: func(dataset.Head) error { return nil },
 			Work: func(b *dataset.Batch) (lines, error) {
 				values, err := m.Predict(nil, pipeline.RowsOf(b.Table.All()))
@@ -175,7 +220,8 @@ func commandPredictions(
 				out = append(out, l.text...)
 				return nil
 			},
-		})
+		},
+	)
 	if err != nil {
 		t.Fatalf("%q: %v", table, err)
 	}

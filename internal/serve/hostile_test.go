@@ -52,8 +52,16 @@ func answerOf(t *testing.T, c net.Conn) (status int, body string) {
 // TestWithheldBodies checks that a client that withholds a body gets an immediate answer if the body is not needed
 // and status 408 otherwise, and that its resources are released.
 func TestWithheldBodies(t *testing.T) {
-	s, at := startServer(t, xModel(), dataset.ReadOptions{},
-		Limits{Idle: 300 * time.Millisecond, Header: time.Hour, KeepAlive: time.Hour})
+	s, at := startServer(
+		t,
+		xModel(),
+		dataset.ReadOptions{},
+		Limits{
+			Idle:      300 * time.Millisecond,
+			Header:    time.Hour,
+			KeepAlive: time.Hour,
+		},
+	)
 	for request, want := range map[string]int{
 		withheld: 405,
 		strings.Replace(withheld, "/health", "/nothing", 1): 404,
@@ -66,15 +74,20 @@ func TestWithheldBodies(t *testing.T) {
 		strings.Replace(chunked, "application/x-ndjson", "text/csv", 1):         408,
 		strings.Replace(chunked, "application/x-ndjson", "application/json", 1): 408,
 		chunked + "zz\r\n": 400,
-		strings.Replace(withheld, "/health", "/predict", 1)[:0] + "POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9000000\r\n\r\n": 413,
-		"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\nContent-Encoding: gzip\r\n\r\n":             415,
+		strings.Replace(
+			withheld,
+			"/health",
+			"/predict",
+			1,
+		)[:0] + "POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9000000\r\n\r\n": 413,
+		"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\nContent-Encoding: gzip\r\n\r\n": 415,
 	} {
 		c := sendText(t, at, request)
 		if status, body := answerOf(t, c); status != want {
 			t.Errorf("%q: %d %s, want %d", request, status, body, want)
 		}
-		if n, err := io.Copy(io.Discard, c); n != 0 ||
-			err != nil && strings.Contains(err.Error(), "timeout") {
+		n, err := io.Copy(io.Discard, c)
+		if n != 0 || err != nil && strings.Contains(err.Error(), "timeout") {
 			t.Errorf("%q: the connection stays open: %d bytes, %v", request, n, err)
 		}
 		_ = c.Close()
@@ -92,10 +105,15 @@ func TestExpectContinue(t *testing.T) {
 			"text/csv":             "x\n3\n",
 			"application/x-ndjson": `{"x":3}`,
 		}[kind]
-		c := sendText(t, at,
+		c := sendText(
+			t,
+			at,
 			fmt.Sprintf(
 				"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n",
-				kind, len(body)))
+				kind,
+				len(body),
+			),
+		)
 		in := bufio.NewReader(c)
 		if line, err := in.ReadString('\n'); err != nil ||
 			!strings.HasPrefix(line, "HTTP/1.1 100") {
@@ -107,7 +125,9 @@ func TestExpectContinue(t *testing.T) {
 		if err != nil {
 			t.Fatal(kind, err)
 		}
-		if text, err := io.ReadAll(r.Body); err != nil || r.StatusCode != http.StatusOK ||
+		text, err := io.ReadAll(r.Body)
+		if err != nil ||
+			r.StatusCode != http.StatusOK ||
 			!strings.Contains(string(text), "7") {
 			t.Errorf("%s: %s %q %v", kind, r.Status, text, err)
 		}
@@ -120,10 +140,15 @@ func TestExpectContinue(t *testing.T) {
 func TestSendsFirst(t *testing.T) {
 	_, at := startServer(t, xModel(), dataset.ReadOptions{}, Limits{Body: 1 << 20})
 	for _, kind := range []string{"application/json", "text/plain"} {
-		c := sendText(t, at,
+		c := sendText(
+			t,
+			at,
 			fmt.Sprintf(
 				"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n",
-				kind, 2<<20))
+				kind,
+				2<<20,
+			),
+		)
 		if _, err := c.Write(make([]byte, 2<<20)); err != nil {
 			t.Errorf("%s: %v", kind, err)
 		}
@@ -144,7 +169,9 @@ func TestManyStalledClientsDoNotBlockOthers(t *testing.T) {
 		"requests":   {Connections: 1000, PerClient: 1000, Requests: 40},
 	} {
 		t.Run(what, func(t *testing.T) {
-			l.Idle, l.Header, l.KeepAlive = time.Hour, time.Hour, time.Hour
+			l.Idle = time.Hour
+			l.Header = time.Hour
+			l.KeepAlive = time.Hour
 			s, at := startServer(t, xModel(), dataset.ReadOptions{}, l)
 			honest := sendText(t, at, chunked)
 			defer honest.Close()
@@ -152,10 +179,13 @@ func TestManyStalledClientsDoNotBlockOthers(t *testing.T) {
 			record := func() {
 				t.Helper()
 				before := s.counts.predictions.Load()
-				if _, err := io.WriteString(honest, "8\r\n{\"x\":1}\n\r\n"); err != nil {
+				_, err := io.WriteString(honest, "8\r\n{\"x\":1}\n\r\n")
+				if err != nil {
 					t.Fatal(err)
 				}
-				waitFor(t, "an answer", func() bool { return s.counts.predictions.Load() > before })
+				waitFor(t, "an answer", func() bool {
+					return s.counts.predictions.Load() > before
+				})
 			}
 			record()
 			for round, text := range []string{
@@ -175,8 +205,11 @@ func TestManyStalledClientsDoNotBlockOthers(t *testing.T) {
 					t.Fatalf("round %d: %v", round, err)
 				}
 				_ = r.Body.Close()
-				r, err = client.Post("http://"+at+"/predict", "application/json",
-					strings.NewReader(`{"records":[{"x":1}]}`))
+				r, err = client.Post(
+					"http://"+at+"/predict",
+					"application/json",
+					strings.NewReader(`{"records":[{"x":1}]}`),
+				)
 				if err != nil || r.StatusCode != http.StatusOK {
 					t.Fatalf("round %d: %v %+v", round, err, r)
 				}
@@ -189,8 +222,8 @@ func TestManyStalledClientsDoNotBlockOthers(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer r.Body.Close()
-			if text, err := io.ReadAll(r.Body); err != nil ||
-				strings.Count(string(text), "\n") != 13 {
+			text, err := io.ReadAll(r.Body)
+			if err != nil || strings.Count(string(text), "\n") != 13 {
 				t.Errorf("the honest stream: %q, %v", text, err)
 			}
 		})
@@ -213,7 +246,9 @@ func TestFullServerRefusesConnection(t *testing.T) {
 		c.markActive()
 		return c
 	}
-	first, second, third := conn("10.0.0.1"), conn("10.0.0.1"), conn("10.0.0.1")
+	first := conn("10.0.0.1")
+	second := conn("10.0.0.1")
+	third := conn("10.0.0.1")
 	first.working.Add(1)
 	if !g.admitConn(first) || g.admitConn(second) {
 		t.Error("a client has more connections than the limit")
@@ -222,7 +257,8 @@ func TestFullServerRefusesConnection(t *testing.T) {
 	if !g.admitConn(third) || g.countConns() != 1 {
 		t.Error("a client that keeps the server waiting has not lost its connection")
 	}
-	other, last := conn("10.0.0.2"), conn("10.0.0.3")
+	other := conn("10.0.0.2")
+	last := conn("10.0.0.3")
 	if !g.admitConn(other) {
 		t.Error("another client has no place")
 	}
@@ -247,7 +283,8 @@ func TestFullServerRefusesConnection(t *testing.T) {
 		"2001:db8::1":    "2001:db8::/64",
 		"::1":            "::1/128",
 	} {
-		if got := clientOf(&net.TCPAddr{IP: net.ParseIP(address)}).String(); got != want {
+		got := clientOf(&net.TCPAddr{IP: net.ParseIP(address)}).String()
+		if got != want {
 			t.Errorf("%s is client %s, want %s", address, got, want)
 		}
 	}
@@ -275,7 +312,9 @@ func TestSlowStreamGoesOn(t *testing.T) {
 	defer r.Body.Close()
 	text, err := io.ReadAll(r.Body)
 	lines := strings.Split(string(text), "\n")
-	if err == nil || len(lines) < 21 || !strings.Contains(lines[20], "no record arrived within") {
+	if err == nil ||
+		len(lines) < 21 ||
+		!strings.Contains(lines[20], "no record arrived within") {
 		t.Errorf("%q, %v", text, err)
 	}
 }
@@ -283,10 +322,17 @@ func TestSlowStreamGoesOn(t *testing.T) {
 // TestIncompleteRecordKeepsDeadline checks that bytes that do not complete a record do not extend the deadline of a
 // client.
 func TestIncompleteRecordKeepsDeadline(t *testing.T) {
-	_, at := startServer(t, xModel(), dataset.ReadOptions{}, Limits{Idle: 400 * time.Millisecond})
-	for _, request := range []string{chunked,
+	_, at := startServer(
+		t,
+		xModel(),
+		dataset.ReadOptions{},
+		Limits{Idle: 400 * time.Millisecond},
+	)
+	for _, request := range []string{
+		chunked,
 		strings.Replace(chunked, "application/x-ndjson", "application/json", 1),
-		strings.Replace(chunked, "application/x-ndjson", "text/csv", 1)} {
+		strings.Replace(chunked, "application/x-ndjson", "text/csv", 1),
+	} {
 		c := sendText(t, at, request)
 		ended := make(chan bool)
 		go func() {
@@ -309,9 +355,22 @@ func TestIncompleteRecordKeepsDeadline(t *testing.T) {
 
 // TestClientThatReadsNothingIsDisconnected checks that a client that does not read its answers is disconnected.
 func TestClientThatReadsNothingIsDisconnected(t *testing.T) {
-	s, at := startServer(t, xModel(), dataset.ReadOptions{}, Limits{Idle: 300 * time.Millisecond})
-	c := sendText(t, at,
-		strings.Replace(chunked, "Transfer-Encoding: chunked", "Content-Length: 1000000000", 1))
+	s, at := startServer(
+		t,
+		xModel(),
+		dataset.ReadOptions{},
+		Limits{Idle: 300 * time.Millisecond},
+	)
+	c := sendText(
+		t,
+		at,
+		strings.Replace(
+			chunked,
+			"Transfer-Encoding: chunked",
+			"Content-Length: 1000000000",
+			1,
+		),
+	)
 	defer c.Close()
 	text := []byte(strings.Repeat("{}\n", 10_000))
 	_ = c.SetWriteDeadline(time.Now().Add(20 * time.Second))

@@ -93,16 +93,23 @@ func TestEqualsPredict(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, path := range []string{numbers, chances, three, kernel} {
 		m := readModel(t, path)
-		for _, opts := range []dataset.ReadOptions{{},
+		for _, opts := range []dataset.ReadOptions{
+			{},
 			{Format: dataset.Format{Strict: true, Quote: '\'', Missing: []float64{1}}},
-			{Format: dataset.Format{MultilineQuotes: true}}} {
+			{Format: dataset.Format{MultilineQuotes: true}},
+		} {
 			_, web := serveHandler(t, newServer(t, m, opts, Limits{}))
 			for range 100 {
 				table := randomTable(rng, m)
 				want := commandPredictions(t, m, "body.csv", table, opts)
-				status, answer := postBody(t, web+"/predict", "text/csv",
-					strings.NewReader(string(table)))
-				if got := columnOf(t, answer); status != http.StatusOK || !slices.Equal(got, want) {
+				status, answer := postBody(
+					t,
+					web+"/predict",
+					"text/csv",
+					strings.NewReader(string(table)),
+				)
+				got := columnOf(t, answer)
+				if status != http.StatusOK || !slices.Equal(got, want) {
 					t.Fatalf("%s %+v %q: %d %q, want %q", path, opts, table, status, got, want)
 				}
 				objects := randomObjects(rng, m)
@@ -113,15 +120,25 @@ func TestEqualsPredict(t *testing.T) {
 				if len(want) != len(objects) {
 					t.Fatalf("%d predictions of %d records", len(want), len(objects))
 				}
-				status, answer = postBody(t, web+"/predict", "application/x-ndjson",
-					strings.NewReader(lines))
-				if got := linesOf(t, answer); status != http.StatusOK || !slices.Equal(got, want) {
+				status, answer = postBody(
+					t,
+					web+"/predict",
+					"application/x-ndjson",
+					strings.NewReader(lines),
+				)
+				got = linesOf(t, answer)
+				if status != http.StatusOK || !slices.Equal(got, want) {
 					t.Fatalf("%s %s: %d %q, want %q", path, lines, status, got, want)
 				}
 				body := "\n{ \"records\" :\n[" + strings.Join(objects, ",\n ") + " ]\n}\n"
-				status, answer = postBody(t, web+"/predict", "application/json",
-					strings.NewReader(body))
-				if got := listOf(t, answer); status != http.StatusOK || !slices.Equal(got, want) {
+				status, answer = postBody(
+					t,
+					web+"/predict",
+					"application/json",
+					strings.NewReader(body),
+				)
+				got = listOf(t, answer)
+				if status != http.StatusOK || !slices.Equal(got, want) {
 					t.Fatalf("%s %s: %d %q, want %q", path, body, status, got, want)
 				}
 			}
@@ -189,17 +206,27 @@ func TestPredictIntervalsAndProbabilities(t *testing.T) {
 	_, web := startHandler(t, numbers, Limits{})
 	interval := regression.IntervalsOf(m)[0]
 	body := headerLine(inputNames(m)) + strings.Repeat("1,", len(m.Inputs())-1) + "2\n"
-	status, answer := postBody(t, web+"/predict?interval="+fmt.Sprint(interval.Level), "text/csv",
-		strings.NewReader(body))
+	status, answer := postBody(
+		t,
+		web+"/predict?interval="+fmt.Sprint(interval.Level),
+		"text/csv",
+		strings.NewReader(body),
+	)
 	var y, lower, upper float64
 	if n, err := fmt.Sscanf(answer, "prediction,lower,upper\n%g,%g,%g\n", &y, &lower,
-		&upper); n != 3 || status != 200 ||
+		&upper); n != 3 ||
+		status != 200 ||
 		math.Abs(y-lower-interval.HalfWidth)+math.Abs(upper-y-interval.HalfWidth) > 1e-9 {
 		t.Errorf("%q: %v", answer, err)
 	}
-	status, answer = postBody(t, web+"/predict?interval="+fmt.Sprint(interval.Level),
-		"application/json", strings.NewReader(`{"records":[{}]}`))
-	if status != 200 || !strings.Contains(answer, `,"lower":`) ||
+	status, answer = postBody(
+		t,
+		web+"/predict?interval="+fmt.Sprint(interval.Level),
+		"application/json",
+		strings.NewReader(`{"records":[{}]}`),
+	)
+	if status != 200 ||
+		!strings.Contains(answer, `,"lower":`) ||
 		!strings.Contains(answer, `,"upper":`) {
 		t.Error(answer)
 	}
@@ -207,7 +234,8 @@ func TestPredictIntervalsAndProbabilities(t *testing.T) {
 	classes := []string{"", `a "b", c`, "line\nbreak"}
 	score := func(intercept float64) regression.Model {
 		l := *xModel().(*regression.Linear)
-		l.Target, l.Intercept = "kind", intercept
+		l.Target = "kind"
+		l.Intercept = intercept
 		return &l
 	}
 	c := &regression.Classifier{
@@ -221,13 +249,29 @@ func TestPredictIntervalsAndProbabilities(t *testing.T) {
 	c.Scores[0].(*regression.Linear).Terms[0].Coefficient = -1
 	c.Scores[2].(*regression.Linear).Terms[0].Coefficient = 5
 	_, web = serveHandler(t, newServer(t, c, dataset.ReadOptions{}, Limits{}))
-	want := commandPredictions(t, c, "x.csv", []byte("x\n-100\n0\n100\n"), dataset.ReadOptions{})
-	_, answer = postBody(t, web+"/predict", "text/csv", strings.NewReader("x\n-100\n0\n100\n"))
-	if got := columnOf(t, answer); !slices.Equal(got, want) || !slices.Equal(want, classes) {
+	want := commandPredictions(
+		t,
+		c,
+		"x.csv",
+		[]byte("x\n-100\n0\n100\n"),
+		dataset.ReadOptions{},
+	)
+	_, answer = postBody(
+		t,
+		web+"/predict",
+		"text/csv",
+		strings.NewReader("x\n-100\n0\n100\n"),
+	)
+	got := columnOf(t, answer)
+	if !slices.Equal(got, want) || !slices.Equal(want, classes) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	_, answer = postBody(t, web+"/predict", "application/x-ndjson",
-		strings.NewReader("{\"x\":-100}\n{\"x\":0}\n{\"x\":100}\n"))
+	_, answer = postBody(
+		t,
+		web+"/predict",
+		"application/x-ndjson",
+		strings.NewReader("{\"x\":-100}\n{\"x\":0}\n{\"x\":100}\n"),
+	)
 	if got := linesOf(t, answer); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -239,8 +283,12 @@ func TestPredictIntervalsAndProbabilities(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, answer = postBody(t, web+"/predict", "text/csv",
-		strings.NewReader(headerLine(inputNames(two))+"1\n,,\n"))
+	_, answer = postBody(
+		t,
+		web+"/predict",
+		"text/csv",
+		strings.NewReader(headerLine(inputNames(two))+"1\n,,\n"),
+	)
 	lines := strings.Split(answer, "\n")
 	if lines[0] != "prediction,probability of "+two.Classes[0]+",probability of "+two.Classes[1] {
 		t.Error(lines[0])
@@ -250,9 +298,15 @@ func TestPredictIntervalsAndProbabilities(t *testing.T) {
 			t.Errorf("%s, want %v", lines[i+1], p)
 		}
 	}
-	_, answer = postBody(t, web+"/predict", "application/x-ndjson", strings.NewReader("{}"))
+	_, answer = postBody(
+		t,
+		web+"/predict",
+		"application/x-ndjson",
+		strings.NewReader("{}"),
+	)
 	var p predictionOf
-	if err := json.Unmarshal([]byte(answer), &p); err != nil || len(p.Probabilities) != 2 {
+	err = json.Unmarshal([]byte(answer), &p)
+	if err != nil || len(p.Probabilities) != 2 {
 		t.Errorf("%s: %v", answer, err)
 	}
 }
@@ -267,23 +321,62 @@ func TestBodiesAreReadAsModelDeclares(t *testing.T) {
 		kind, body string
 		want       []float64
 	}{
-		{dataset.ReadOptions{Format: dataset.Format{Separator: ';', Decimal: ',', Skip: 1}},
-			"text/csv", "title\na;größe\n1;2,5\n", []float64{6}},
-		{dataset.ReadOptions{Format: dataset.Format{Encoding: "latin1"}}, "text/csv",
-			"gr\xf6\xdfe\n3\n", []float64{7}},
-		{dataset.ReadOptions{Format: dataset.Format{Encoding: "latin1"}}, "text/csv; charset=UTF-8",
-			"größe\n3\n", []float64{7}},
+		{
+			dataset.ReadOptions{Format: dataset.Format{
+				Separator: ';',
+				Decimal:   ',',
+				Skip:      1,
+			}},
+			"text/csv",
+			"title\na;größe\n1;2,5\n",
+			[]float64{6},
+		},
+		{
+			dataset.ReadOptions{Format: dataset.Format{Encoding: "latin1"}},
+			"text/csv",
+			"gr\xf6\xdfe\n3\n",
+			[]float64{7},
+		},
+		{
+			dataset.ReadOptions{Format: dataset.Format{Encoding: "latin1"}},
+			"text/csv; charset=UTF-8",
+			"größe\n3\n",
+			[]float64{7},
+		},
 		{dataset.ReadOptions{}, "text/csv;charset=windows-1252", "gr\xf6\xdfe\n3\n", []float64{7}},
-		{dataset.ReadOptions{Format: dataset.Format{Encoding: "latin1", Separator: ';'}},
-			"application/x-ndjson; charset=utf-8", `{"größe":3}`, []float64{7}},
-		{dataset.ReadOptions{Names: []string{"a", "größe"}}, "text/csv", "1,2\n3,4\n",
-			[]float64{5, 9}},
-		{dataset.ReadOptions{Names: []string{"a", "größe"}}, "application/x-ndjson", `{"größe":4}`,
-			[]float64{9}},
-		{dataset.ReadOptions{Format: dataset.Format{Missing: []float64{-9}}}, "application/json",
-			`{"records":[{"größe":-9},{"größe":"-9.0"}]}`, []float64{11, 11}},
-		{dataset.ReadOptions{Format: dataset.Format{MultilineQuotes: true}}, "text/csv",
-			"größe,a\n1,\"x\n2\"\n3,4\n", []float64{3, 7}},
+		{
+			dataset.ReadOptions{Format: dataset.Format{
+				Encoding:  "latin1",
+				Separator: ';',
+			}},
+			"application/x-ndjson; charset=utf-8",
+			`{"größe":3}`,
+			[]float64{7},
+		},
+		{
+			dataset.ReadOptions{Names: []string{"a", "größe"}},
+			"text/csv",
+			"1,2\n3,4\n",
+			[]float64{5, 9},
+		},
+		{
+			dataset.ReadOptions{Names: []string{"a", "größe"}},
+			"application/x-ndjson",
+			`{"größe":4}`,
+			[]float64{9},
+		},
+		{
+			dataset.ReadOptions{Format: dataset.Format{Missing: []float64{-9}}},
+			"application/json",
+			`{"records":[{"größe":-9},{"größe":"-9.0"}]}`,
+			[]float64{11, 11},
+		},
+		{
+			dataset.ReadOptions{Format: dataset.Format{MultilineQuotes: true}},
+			"text/csv",
+			"größe,a\n1,\"x\n2\"\n3,4\n",
+			[]float64{3, 7},
+		},
 	} {
 		_, web := serveHandler(t, newServer(t, m, c.opts, Limits{}))
 		status, answer := postBody(t, web+"/predict", c.kind, strings.NewReader(c.body))
@@ -302,7 +395,15 @@ func TestBodiesAreReadAsModelDeclares(t *testing.T) {
 			want = append(want, predictionText(y))
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%+v %s %q: %d %s, want %v", c.opts, c.kind, c.body, status, answer, c.want)
+			t.Errorf(
+				"%+v %s %q: %d %s, want %v",
+				c.opts,
+				c.kind,
+				c.body,
+				status,
+				answer,
+				c.want,
+			)
 		}
 	}
 }

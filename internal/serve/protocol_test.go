@@ -34,13 +34,21 @@ func overHTTP2(t *testing.T) *http.Client {
 // TestHTTP2 checks that over HTTP/2 a withheld body gets status 408 and ends only its own stream, that a refusal
 // does not end the connection, and that several streams of one connection are answered concurrently.
 func TestHTTP2(t *testing.T) {
-	s, at := startServer(t, xModel(), dataset.ReadOptions{},
-		Limits{Idle: 500 * time.Millisecond, Requests: 3})
+	s, at := startServer(
+		t,
+		xModel(),
+		dataset.ReadOptions{},
+		Limits{Idle: 500 * time.Millisecond, Requests: 3},
+	)
 	client := overHTTP2(t)
 	ask := func(kind string, body io.Reader) (int, string) {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+at+"/predict",
-			body)
+		r, err := http.NewRequestWithContext(
+			t.Context(),
+			http.MethodPost,
+			"http://"+at+"/predict",
+			body,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,8 +74,11 @@ func TestHTTP2(t *testing.T) {
 		if status, body := ask("text/plain", strings.NewReader("x")); status != 415 {
 			t.Error(status, body)
 		}
-		if status, body := ask("application/x-ndjson",
-			strings.NewReader(`{"x":1}`)); status != 200 || body != "{\"prediction\":3}\n" {
+		status, body := ask(
+			"application/x-ndjson",
+			strings.NewReader(`{"x":1}`),
+		)
+		if status != 200 || body != "{\"prediction\":3}\n" {
 			t.Error(status, body)
 		}
 		if got := <-ended; !strings.HasPrefix(got, "408") {
@@ -83,8 +94,12 @@ func TestHTTP2(t *testing.T) {
 		in, out := io.Pipe()
 		open = append(open, out)
 		go func() { _, _ = io.WriteString(out, "{\"x\":1}\n") }()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+at+"/predict",
-			in)
+		r, err := http.NewRequestWithContext(
+			t.Context(),
+			http.MethodPost,
+			"http://"+at+"/predict",
+			in,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +109,8 @@ func TestHTTP2(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = answer.Body.Close() })
-		if want := map[bool]int{true: 200, false: 503}[len(open) <= 3]; answer.StatusCode != want {
+		want := map[bool]int{true: 200, false: 503}[len(open) <= 3]
+		if answer.StatusCode != want {
 			t.Errorf("stream %d: %s", len(open), answer.Status)
 		}
 	}
@@ -117,7 +133,13 @@ func newCertificate(t *testing.T) (cert, key string, pool *x509.CertPool) {
 		IsCA:                  true,
 		BasicConstraintsValid: true,
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	der, err := x509.CreateCertificate(
+		rand.Reader,
+		template,
+		template,
+		private.Public(),
+		private,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +147,8 @@ func newCertificate(t *testing.T) (cert, key string, pool *x509.CertPool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cert, key = filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
+	cert = filepath.Join(t.TempDir(), "cert.pem")
+	key = filepath.Join(t.TempDir(), "key.pem")
 	for path, block := range map[string]*pem.Block{
 		cert: {Type: "CERTIFICATE", Bytes: der},
 		key:  {Type: "PRIVATE KEY", Bytes: secret},
@@ -147,8 +170,12 @@ func newCertificate(t *testing.T) (cert, key string, pool *x509.CertPool) {
 // withhold the handshake.
 func TestTLS(t *testing.T) {
 	cert, key, pool := newCertificate(t)
-	s := newServer(t, xModel(), dataset.ReadOptions{},
-		Limits{PerClient: 10, Header: time.Hour, Idle: time.Hour})
+	s := newServer(
+		t,
+		xModel(),
+		dataset.ReadOptions{},
+		Limits{PerClient: 10, Header: time.Hour, Idle: time.Hour},
+	)
 	at, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -172,15 +199,21 @@ func TestTLS(t *testing.T) {
 			"application/json": `{"records":[{"x":1}]}`,
 			"text/csv":         "x\n1\n",
 		} {
-			r, err := (&http.Client{Transport: transport}).Post("https://"+at.Addr().String()+
-				"/predict", kind, strings.NewReader(body))
+			r, err := (&http.Client{Transport: transport}).Post(
+				"https://"+at.Addr().String()+
+					"/predict",
+				kind,
+				strings.NewReader(body),
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
 			text, err := io.ReadAll(r.Body)
 			_ = r.Body.Close()
-			if err != nil || r.StatusCode != http.StatusOK ||
-				!strings.Contains(string(text), "3") || (r.ProtoMajor == 2) != http2 {
+			if err != nil ||
+				r.StatusCode != http.StatusOK ||
+				!strings.Contains(string(text), "3") ||
+				(r.ProtoMajor == 2) != http2 {
 				t.Errorf("%s %s: %q, %v", r.Proto, r.Status, text, err)
 			}
 		}

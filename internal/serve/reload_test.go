@@ -22,10 +22,18 @@ import (
 // lineModel returns a model with the predictions intercept + slope x, with x clamped to [0, 100].
 func lineModel(intercept, slope float64) *regression.Linear {
 	return &regression.Linear{
-		Target: "y", Lower: -1e6, Upper: 1e6, Intercept: intercept,
+		Target:    "y",
+		Lower:     -1e6,
+		Upper:     1e6,
+		Intercept: intercept,
 		Columns:   []regression.Column{{Name: "x", Lower: 0, Upper: 100, Missing: 50}},
 		Terms:     []regression.Term{{Column: 0, Coefficient: slope}},
-		Guarantee: &regression.Guarantee{Epsilon: 1, Delta: 1e-6, Mu: .24, Relation: "add-remove"},
+		Guarantee: &regression.Guarantee{
+			Epsilon:  1,
+			Delta:    1e-6,
+			Mu:       .24,
+			Relation: "add-remove",
+		},
 	}
 }
 
@@ -58,7 +66,12 @@ func TestReplaceUnderLoad(t *testing.T) {
 	for range 4 {
 		clients.Go(func() {
 			for !replaced.Load() {
-				status, text := postBody(t, web+"/predict", "application/json", strings.NewReader(body))
+				status, text := postBody(
+					t,
+					web+"/predict",
+					"application/json",
+					strings.NewReader(body),
+				)
 				text = strings.TrimSpace(text)
 				if status != http.StatusOK || !want[text] {
 					t.Errorf("%d %s", status, text)
@@ -72,13 +85,19 @@ func TestReplaceUnderLoad(t *testing.T) {
 		})
 	}
 	for i := range 200 {
-		if err := s.Replace(
-			releaseOf([]*regression.Linear{lineModel(0, 1), lineModel(10, 2)}[i%2], "b")); err != nil {
+		err := s.Replace(
+			releaseOf([]*regression.Linear{lineModel(0, 1), lineModel(10, 2)}[i%2], "b"))
+		if err != nil {
 			t.Error(err)
 		}
 		for seen := answered.Load(); answered.Load() == seen && !t.Failed(); {
-			if _, text := postBody(t, web+"/predict", "application/json",
-				strings.NewReader(body)); !want[strings.TrimSpace(text)] {
+			_, text := postBody(
+				t,
+				web+"/predict",
+				"application/json",
+				strings.NewReader(body),
+			)
+			if !want[strings.TrimSpace(text)] {
 				t.Error(text)
 			}
 		}
@@ -86,10 +105,22 @@ func TestReplaceUnderLoad(t *testing.T) {
 	replaced.Store(true)
 	clients.Wait()
 	if second.Load() == 0 || second.Load() == answered.Load() {
-		t.Errorf("%d of %d answers are those of the second model", second.Load(), answered.Load())
+		t.Errorf(
+			"%d of %d answers are those of the second model",
+			second.Load(),
+			answered.Load(),
+		)
 	}
-	if err := s.Replace(
-		releaseOf(&regression.Linear{Target: "y", Lower: 1, Upper: -1}, "c")); err == nil {
+	err = s.Replace(
+		releaseOf(
+			&regression.Linear{
+				Target: "y",
+				Lower:  1,
+				Upper:  -1,
+			},
+			"c",
+		))
+	if err == nil {
 		t.Error("a model that contradicts itself replaces another one")
 	}
 	if got := getText(t, web+"/model"); !strings.Contains(got, `"sha256":"b"`) {
@@ -127,7 +158,9 @@ func TestModelIsDescribed(t *testing.T) {
 	if err := json.Unmarshal([]byte(getText(t, web+"/model")), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Hash != "abc" || got.Program != "1.2.3" || got.Guarantee.Epsilon != 1 ||
+	if got.Hash != "abc" ||
+		got.Program != "1.2.3" ||
+		got.Guarantee.Epsilon != 1 ||
 		got.Guarantee.Relation != "add-remove" {
 		t.Errorf("%+v", got)
 	}
@@ -155,13 +188,24 @@ func TestAccessLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, web := serveHandler(t, s)
-	postBody(t, web+"/predict?interval=secret", "application/json",
-		strings.NewReader(`{"records":[{"x":1}]}`))
-	postBody(t, web+"/predict", "application/x-ndjson", strings.NewReader("{\"x\":4711}\n{\"x\":2}\n"))
+	postBody(
+		t,
+		web+"/predict?interval=secret",
+		"application/json",
+		strings.NewReader(`{"records":[{"x":1}]}`),
+	)
+	postBody(
+		t,
+		web+"/predict",
+		"application/x-ndjson",
+		strings.NewReader("{\"x\":4711}\n{\"x\":2}\n"),
+	)
 	getText(t, web+"/secret")
-	want := []accessLine{{Method: "POST", Path: "/predict", Status: 400},
+	want := []accessLine{
+		{Method: "POST", Path: "/predict", Status: 400},
 		{Method: "POST", Path: "/predict", Status: 200, Records: 2},
-		{Method: "GET", Path: "other", Status: 404}}
+		{Method: "GET", Path: "other", Status: 404},
+	}
 	waitFor(t, "three lines", func() bool {
 		s.access.mu.Lock()
 		defer s.access.mu.Unlock()
@@ -170,11 +214,12 @@ func TestAccessLog(t *testing.T) {
 	var got []accessLine
 	for text := range strings.Lines(log.String()) {
 		var line accessLine
-		if err := json.Unmarshal([]byte(text), &line); err != nil || line.Time == "" ||
-			line.Seconds <= 0 {
+		err := json.Unmarshal([]byte(text), &line)
+		if err != nil || line.Time == "" || line.Seconds <= 0 {
 			t.Errorf("%s: %v", text, err)
 		}
-		line.Time, line.Seconds = "", 0
+		line.Time = ""
+		line.Seconds = 0
 		got = append(got, line)
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -189,21 +234,28 @@ func TestAccessLog(t *testing.T) {
 // match the counts in the table.
 func TestInputCounts(t *testing.T) {
 	m := lineModel(0, 1)
-	m.Columns = append(m.Columns,
+	m.Columns = append(
+		m.Columns,
 		regression.Column{
 			Name:       `kind "a"`,
 			Type:       regression.Category,
 			Categories: []string{"red", "green"},
 			Other:      true,
-		})
-	m.Terms = append(m.Terms, regression.Term{Column: 1, Category: "red", Coefficient: 1})
+		},
+	)
+	m.Terms = append(m.Terms, regression.Term{
+		Column:      1,
+		Category:    "red",
+		Coefficient: 1,
+	})
 	rng := rand.New(rand.NewPCG(3, 4))
 	var body strings.Builder
 	body.WriteString("x,\"kind \"\"a\"\"\"\n")
 	want := map[string]int{}
 	const records = 5000
 	for range records {
-		x, kind := 30+100*rng.Float64(), []string{"red", "green", "blue", ""}[rng.IntN(4)]
+		x := 30 + 100*rng.Float64()
+		kind := []string{"red", "green", "blue", ""}[rng.IntN(4)]
 		cell := fmt.Sprint(x)
 		switch {
 		case rng.IntN(10) == 0:
@@ -226,15 +278,22 @@ func TestInputCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, web := serveHandler(t, s)
-	if status, text := postBody(t, web+"/predict", "text/csv",
-		strings.NewReader(body.String())); status != http.StatusOK ||
-		strings.Count(text, "\n") != records+1 {
+	status, text := postBody(
+		t,
+		web+"/predict",
+		"text/csv",
+		strings.NewReader(body.String()),
+	)
+	if status != http.StatusOK || strings.Count(text, "\n") != records+1 {
 		t.Fatalf("%d, %d lines", status, strings.Count(text, "\n"))
 	}
 	metrics := getText(t, web+"/metrics")
 	got := 0
 	for _, line := range regexp.MustCompile(
-		`(?m)^dptrain_inputs_total\{column="(.*)"\} (\d+)$`).FindAllStringSubmatch(metrics, -1) {
+		`(?m)^dptrain_inputs_total\{column="(.*)"\} (\d+)$`).FindAllStringSubmatch(
+		metrics,
+		-1,
+	) {
 		got++
 		if fmt.Sprint(want[line[1]]) != line[2] {
 			t.Errorf("%s: want %d", line[0], want[line[1]])
@@ -271,18 +330,30 @@ func TestDashboardMetricsExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	release := releaseOf(lineModel(0, 1), "")
-	release.Histograms = []Histogram{{Column: "x", Upper: 100, Counts: []float64{50, 50}}}
+	release.Histograms = []Histogram{{
+		Column: "x",
+		Upper:  100,
+		Counts: []float64{50, 50},
+	}}
 	s, err := New(release, Limits{}, Options{Inputs: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, web := serveHandler(t, s)
-	postBody(t, web+"/predict", "application/json", strings.NewReader(`{"records":[{"x":1}]}`))
+	postBody(
+		t,
+		web+"/predict",
+		"application/json",
+		strings.NewReader(`{"records":[{"x":1}]}`),
+	)
 	metrics := getText(t, web+"/metrics")
 	drawn := 0
 	for _, p := range board.Panels {
 		for _, target := range p.Targets {
-			for _, name := range regexp.MustCompile(`dptrain_\w+`).FindAllString(target.Expr, -1) {
+			for _, name := range regexp.MustCompile(`dptrain_\w+`).FindAllString(
+				target.Expr,
+				-1,
+			) {
 				drawn++
 				if !strings.Contains(metrics, "\n"+name+"{") &&
 					!strings.Contains(metrics, "\n"+name+" ") {

@@ -59,7 +59,12 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 			`"line":1,"column":20,"record":1`},
 		{"application/json", `{"records":[{"a":[77}]}`, 400, "not valid JSON"},
 		{"application/json", `{"records":[{"nothing":77}]}`, 400, "none of the columns"},
-		{"application/json", `{"records":[` + strings.Repeat(" ", 3000) + "]}", 413, "text/csv"},
+		{
+			"application/json",
+			`{"records":[` + strings.Repeat(" ", 3000) + "]}",
+			413,
+			"text/csv",
+		},
 		{"application/json", `{"records":[{},{"a":` + long + "}]}", 413, `"record":2`},
 		{"application/json; charset=latin1", good, 415, "UTF-8"},
 		{"text/plain", good, 415, "Content-Type"},
@@ -74,8 +79,12 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 		{"text/csv", "", 400, "header"},
 		{"text/csv", "a,b\n77,77", 400, `there is no column`},
 		{"text/csv", names + names, 200, "prediction"},
-		{"text/csv", strings.Join(append(inputNames(m), inputNames(m)[0]), ",") + "\n", 400,
-			"the same name"},
+		{
+			"text/csv",
+			strings.Join(append(inputNames(m), inputNames(m)[0]), ",") + "\n",
+			400,
+			"the same name",
+		},
 		{"text/csv", strings.Repeat("7", 1<<20), 413, "500 bytes"},
 		{"text/csv", strings.ReplaceAll(names, ",", ";") + "77", 200, "prediction"},
 		{"text/csv", "1,2,3,77\n1,2,3,77\n", 400, "no header"},
@@ -84,15 +93,31 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 		{"text/csv", names + "1\n\n1,2,3,4,5,6,7\n\"a\"b,c\n", 200, "prediction"},
 	} {
 		status, answer := postBody(t, web+"/predict", c.kind, strings.NewReader(c.body))
-		if status != c.status || !strings.Contains(answer, c.reason) ||
+		if status != c.status ||
+			!strings.Contains(answer, c.reason) ||
 			status != 200 && strings.Contains(answer, "77") {
-			t.Errorf("%s %.60q: %d %s; want %d and %q", c.kind, c.body, status, answer, c.status,
-				c.reason)
+			t.Errorf(
+				"%s %.60q: %d %s; want %d and %q",
+				c.kind,
+				c.body,
+				status,
+				answer,
+				c.status,
+				c.reason,
+			)
 		}
 	}
-	for query, want := range map[string]string{"interval=x": "levels", "interval=2": "levels"} {
-		if status, answer := postBody(t, web+"/predict?"+query, "application/json",
-			strings.NewReader(good)); status != 400 || !strings.Contains(answer, want) {
+	for query, want := range map[string]string{
+		"interval=x": "levels",
+		"interval=2": "levels",
+	} {
+		status, answer := postBody(
+			t,
+			web+"/predict?"+query,
+			"application/json",
+			strings.NewReader(good),
+		)
+		if status != 400 || !strings.Contains(answer, want) {
 			t.Error(status, answer)
 		}
 	}
@@ -132,8 +157,12 @@ func TestRefusesCompressed(t *testing.T) {
 		"identity":       200,
 		"":               200,
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, web+"/predict",
-			strings.NewReader("{}\n"))
+		r, err := http.NewRequestWithContext(
+			t.Context(),
+			http.MethodPost,
+			web+"/predict",
+			strings.NewReader("{}\n"),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,10 +205,17 @@ func TestBrokenStreamIsAborted(t *testing.T) {
 		answer, err := io.ReadAll(r.Body)
 		_ = r.Body.Close()
 		lines := strings.Split(strings.TrimSuffix(string(answer), "\n"), "\n")
-		if err == nil || len(lines) < want || strings.Contains(string(answer), "777") ||
+		if err == nil ||
+			len(lines) < want ||
+			strings.Contains(string(answer), "777") ||
 			!strings.Contains(lines[len(lines)-1], c.reason) {
-			t.Errorf("%s: %d lines, the last one %q, %v", c.kind, len(lines), lines[len(lines)-1],
-				err)
+			t.Errorf(
+				"%s: %d lines, the last one %q, %v",
+				c.kind,
+				len(lines),
+				lines[len(lines)-1],
+				err,
+			)
 		}
 	}
 	if n := s.counts.broken.Load(); n != 3 {
@@ -196,10 +232,17 @@ func TestClientMayWaitForEachAnswer(t *testing.T) {
 	second := &http.Transport{Protocols: &both}
 	defer second.CloseIdleConnections()
 	for _, client := range []*http.Client{http.DefaultClient, {Transport: second}} {
-		for kind, head := range map[string]string{"text/csv": "x\n", "application/x-ndjson": ""} {
+		for kind, head := range map[string]string{
+			"text/csv":             "x\n",
+			"application/x-ndjson": "",
+		} {
 			in, out := io.Pipe()
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
-				"http://"+at+"/predict", in)
+			r, err := http.NewRequestWithContext(
+				t.Context(),
+				http.MethodPost,
+				"http://"+at+"/predict",
+				in,
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -220,8 +263,8 @@ func TestClientMayWaitForEachAnswer(t *testing.T) {
 				t.Fatal(lines.Err())
 			}
 			for x := range 50 {
-				if want := fmt.Sprint(1 + 2*x); !lines.Scan() ||
-					!strings.Contains(lines.Text(), want) {
+				want := fmt.Sprint(1 + 2*x)
+				if !lines.Scan() || !strings.Contains(lines.Text(), want) {
 					t.Fatalf("%s %s: %q, want %s", answer.Proto, kind, lines.Text(), want)
 				}
 				if _, err := io.WriteString(out, record(x+1)); err != nil {
@@ -237,8 +280,14 @@ func TestClientMayWaitForEachAnswer(t *testing.T) {
 				rest++
 			}
 			if want := 1 + max(0, 1-len(head)); rest != want || lines.Err() != nil {
-				t.Errorf("%s %s: %d more lines, want %d, %v", answer.Proto, kind, rest, want,
-					lines.Err())
+				t.Errorf(
+					"%s %s: %d more lines, want %d, %v",
+					answer.Proto,
+					kind,
+					rest,
+					want,
+					lines.Err(),
+				)
 			}
 			_ = answer.Body.Close()
 		}
@@ -260,7 +309,8 @@ func TestBusyServerAnswers503(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = r.Body.Close()
-		if r.StatusCode != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "" {
+		if r.StatusCode != http.StatusServiceUnavailable ||
+			r.Header.Get("Retry-After") == "" {
 			t.Error(kind, r.Status, r.Header)
 		}
 	}
@@ -270,8 +320,13 @@ func TestBusyServerAnswers503(t *testing.T) {
 	}
 	_ = r.Body.Close()
 	<-s.slots
-	if status, _ := postBody(t, web+"/predict", "application/json",
-		strings.NewReader(`{"records":[]}`)); status != http.StatusOK {
+	status, _ := postBody(
+		t,
+		web+"/predict",
+		"application/json",
+		strings.NewReader(`{"records":[]}`),
+	)
+	if status != http.StatusOK {
 		t.Error(status)
 	}
 }
@@ -289,20 +344,28 @@ func TestMemoryBudget(t *testing.T) {
 		first <- fmt.Sprint(status, answer)
 	}()
 	_, _ = io.WriteString(out, half)
-	waitFor(t, "the first body", func() bool { return s.memory.free.Load() < base-(400<<10) })
+	waitFor(t, "the first body", func() bool {
+		return s.memory.free.Load() < base-(400<<10)
+	})
 	for _, kind := range []string{"application/json", "text/csv", "application/x-ndjson"} {
 		r, err := http.Post(web+"/predict", kind, strings.NewReader(half+"]}"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		_ = r.Body.Close()
-		if r.StatusCode != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "" ||
+		if r.StatusCode != http.StatusServiceUnavailable ||
+			r.Header.Get("Retry-After") == "" ||
 			r.Header.Get("Connection") != "" && !r.Close {
 			t.Errorf("%s: %s %v", kind, r.Status, r.Header)
 		}
 	}
-	if status, answer := postBody(t, web+"/predict", "application/x-ndjson",
-		strings.NewReader("{}\n{}\n")); status != 200 {
+	status, answer := postBody(
+		t,
+		web+"/predict",
+		"application/x-ndjson",
+		strings.NewReader("{}\n{}\n"),
+	)
+	if status != 200 {
 		t.Error(status, answer)
 	}
 	_, _ = io.WriteString(out, "]}")
@@ -325,8 +388,12 @@ func TestShutdownCompletesRequests(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, at, "", "") }()
 	in, out := io.Pipe()
-	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost,
-		"http://"+at.Addr().String()+"/predict", in)
+	r, err := http.NewRequestWithContext(
+		context.Background(),
+		http.MethodPost,
+		"http://"+at.Addr().String()+"/predict",
+		in,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,8 +427,16 @@ func TestShutdownCompletesRequests(t *testing.T) {
 
 // TestStopsInTime checks that neither an endless stream nor withheld headers and bodies keep a server from ending.
 func TestStopsInTime(t *testing.T) {
-	s := newServer(t, xModel(), dataset.ReadOptions{},
-		Limits{Drain: 1500 * time.Millisecond, Idle: time.Hour, Header: time.Hour})
+	s := newServer(
+		t,
+		xModel(),
+		dataset.ReadOptions{},
+		Limits{
+			Drain:  1500 * time.Millisecond,
+			Idle:   time.Hour,
+			Header: time.Hour,
+		},
+	)
 	at, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -403,7 +478,12 @@ func TestStopsInTime(t *testing.T) {
 // TestMetrics checks that the counts are grouped by served path and contain no cell.
 func TestMetrics(t *testing.T) {
 	_, web := startHandler(t, three, Limits{})
-	postBody(t, web+"/predict", "application/json", strings.NewReader(`{"records":[{},{},{},{},{}]}`))
+	postBody(
+		t,
+		web+"/predict",
+		"application/json",
+		strings.NewReader(`{"records":[{},{},{},{},{}]}`),
+	)
 	for i := range 5 {
 		r, err := http.Get(fmt.Sprintf("%s/secret-%d", web, i))
 		if err != nil {
@@ -454,7 +534,11 @@ func TestLoad(t *testing.T) {
 	for range 16 {
 		g.Go(func() {
 			for time.Now().Before(end) {
-				r, err := client.Post(web+"/predict", "application/json", bytes.NewReader(body))
+				r, err := client.Post(
+					web+"/predict",
+					"application/json",
+					bytes.NewReader(body),
+				)
 				if err != nil || r.StatusCode != http.StatusOK {
 					failed.Add(1)
 					continue
@@ -474,8 +558,12 @@ func TestLoad(t *testing.T) {
 		heap = append(heap, m.HeapAlloc)
 	}
 	g.Wait()
-	t.Logf("%.0f requests a second for %v, client included; heap after collections, in KiB: %v",
-		float64(done.Load())/load.Seconds(), *load, toKiB(heap))
+	t.Logf(
+		"%.0f requests a second for %v, client included; heap after collections, in KiB: %v",
+		float64(done.Load())/load.Seconds(),
+		*load,
+		toKiB(heap),
+	)
 	if failed.Load() > 0 {
 		t.Errorf("%d requests failed", failed.Load())
 	}

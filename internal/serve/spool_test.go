@@ -35,15 +35,21 @@ func spoolOf(t *testing.T, text string) *spool {
 func TestEnvelope(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	space := func() string {
-		return strings.Repeat([]string{" ", "\n", "\r\n\t"}[rng.IntN(3)],
-			rng.IntN(4)*rng.IntN(1200))
+		return strings.Repeat(
+			[]string{" ", "\n", "\r\n\t"}[rng.IntN(3)],
+			rng.IntN(4)*rng.IntN(1200),
+		)
 	}
 	for range 300 {
 		var want []string
 		for range rng.IntN(60) {
-			text := []string{`{}`, `{"a":"}]{[\"\\"}`, `{"a":{"b":[1,[2,{"c":null}]]}}`,
+			text := []string{
+				`{}`,
+				`{"a":"}]{[\"\\"}`,
+				`{"a":{"b":[1,[2,{"c":null}]]}}`,
 				`{"a":"` + strings.Repeat(`\\`, rng.IntN(3000)) + `"}`,
-				`{"` + strings.Repeat("é", rng.IntN(3000)) + `":1}`}[rng.IntN(5)]
+				`{"` + strings.Repeat("é", rng.IntN(3000)) + `":1}`,
+			}[rng.IntN(5)]
 			want = append(want, text)
 		}
 		body := space() + "{" + space() + `"records"` + space() + ":" + space() + "[" + space() +
@@ -63,7 +69,8 @@ func TestEnvelope(t *testing.T) {
 				}
 				break
 			}
-			if string(text) != want[i] || body[v.start:v.start+int64(len(text))] != want[i] {
+			if string(text) != want[i] ||
+				body[v.start:v.start+int64(len(text))] != want[i] {
 				t.Fatalf("record %d: %.80q at %d, want %.80q", i+1, text, v.start, want[i])
 			}
 		}
@@ -80,9 +87,12 @@ func TestPlaceMatchesEditor(t *testing.T) {
 	body := spoolOf(t, text)
 	for offset := 0; offset < len(text); offset += 977 {
 		before := text[:offset]
-		want := fmt.Sprint(1+strings.Count(before, "\n"),
-			offset-strings.LastIndexByte(before, '\n'))
-		if line, column := body.lineAndColumn(int64(offset)); fmt.Sprint(line, column) != want {
+		want := fmt.Sprint(
+			1+strings.Count(before, "\n"),
+			offset-strings.LastIndexByte(before, '\n'),
+		)
+		line, column := body.lineAndColumn(int64(offset))
+		if fmt.Sprint(line, column) != want {
 			t.Errorf("offset %d: line %d, column %d, want %s", offset, line, column, want)
 		}
 	}

@@ -25,8 +25,10 @@ func TestParsePath(t *testing.T) {
 	} {
 		kind, stem, ok := ParsePath(path)
 		decodes := kind.Decode != nil
-		same := kind.Comma == want.kind.Comma && kind.Coding == want.kind.Coding &&
-			kind.Parquet == want.kind.Parquet && kind.JSON == want.kind.JSON &&
+		same := kind.Comma == want.kind.Comma &&
+			kind.Coding == want.kind.Coding &&
+			kind.Parquet == want.kind.Parquet &&
+			kind.JSON == want.kind.JSON &&
 			decodes == (kind.Coding != "")
 		if !same || stem != want.stem || ok != want.ok || Holds(path) != want.holds {
 			t.Errorf("%q: %+v, %q, %v, %v; want %+v", path, kind, stem, ok, Holds(path), want)
@@ -41,10 +43,18 @@ func TestParsePath(t *testing.T) {
 
 func TestStdin(t *testing.T) {
 	for path, want := range map[string]string{
-		"-": "stdin", "-.jsonl": "stdin.jsonl", "-.csv.gz": "stdin.csv.gz", "-.TSV": "stdin.TSV",
+		"-":             "stdin",
+		"-.jsonl":       "stdin.jsonl",
+		"-.csv.gz":      "stdin.csv.gz",
+		"-.TSV":         "stdin.TSV",
 		"stdin:-.jsonl": "stdin.jsonl",
-		"-.parquet":     "", "-.yaml": "", "-x.csv": "", "./-.csv": "", "": "", "stdin:": "",
-		"stdin.jsonl": "",
+		"-.parquet":     "",
+		"-.yaml":        "",
+		"-x.csv":        "",
+		"./-.csv":       "",
+		"":              "",
+		"stdin:":        "",
+		"stdin.jsonl":   "",
 	} {
 		if name, ok := Stdin(path); ok != (want != "") || ok && name != want {
 			t.Errorf("%q: %q, %v; want %q", path, name, ok, want)

@@ -47,7 +47,8 @@ func TestDataSetLines(t *testing.T) {
 	if !slices.EqualFunc(got, [][]string{{"a", "b"}, {"1", "2,3"}}, slices.Equal) {
 		t.Errorf("%q", got)
 	}
-	if folder := PublicData(t, "regression"); !sameFile(t, folder,
+	folder := PublicData(t, "regression")
+	if !sameFile(t, folder,
 		filepath.Join(top, "shared", "data", "regression")) {
 		t.Errorf("the folder is %s", folder)
 	}

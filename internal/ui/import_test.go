@@ -17,11 +17,15 @@ import (
 
 // importTable sends a table to the folder and returns the status.
 func (r *recorded) importTable(name string, body io.Reader) int {
-	w := r.sendRequest(http.MethodPost, "/api/import?name="+url.QueryEscape(name), "",
+	w := r.sendRequest(
+		http.MethodPost,
+		"/api/import?name="+url.QueryEscape(name),
+		"",
 		func(q *http.Request) {
 			q.Header.Set("Content-Type", "application/octet-stream")
 			q.Body = io.NopCloser(body)
-		})
+		},
+	)
 	return w.Code
 }
 
@@ -30,7 +34,8 @@ func (r *recorded) importTable(name string, body io.Reader) int {
 func TestImport(t *testing.T) {
 	r := newRecorded(t)
 	text := "x;y\r\n1;\xfc\r\n" + strings.Repeat("2;3\r\n", 1000)
-	if code := r.importTable("Exp ört.CSV", strings.NewReader(text)); code != http.StatusOK {
+	code := r.importTable("Exp ört.CSV", strings.NewReader(text))
+	if code != http.StatusOK {
 		t.Fatal(code)
 	}
 	at := filepath.Join(r.folder, "Exp ört.CSV")
@@ -41,7 +46,8 @@ func TestImport(t *testing.T) {
 	if info, err := os.Stat(at); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	if code := r.importTable("Exp ört.CSV", strings.NewReader("a,b\n")); code != http.StatusConflict {
+	code = r.importTable("Exp ört.CSV", strings.NewReader("a,b\n"))
+	if code != http.StatusConflict {
 		t.Errorf("a second table of the same name: %d", code)
 	}
 	if again, _ := os.ReadFile(at); string(again) != text {
@@ -49,7 +55,8 @@ func TestImport(t *testing.T) {
 	}
 	for _, name := range []string{"", ".", "..", "../t.csv", "a/t.csv", `a\t.csv`, ".t.csv", "t.exe",
 		"recipe.yaml", "a*.csv", "/tmp/t.csv", "l.ledger"} {
-		if code := r.importTable(name, strings.NewReader("a,b\n")); code != http.StatusBadRequest {
+		code := r.importTable(name, strings.NewReader("a,b\n"))
+		if code != http.StatusBadRequest {
 			t.Errorf("%q: %d", name, code)
 		}
 	}
@@ -77,10 +84,12 @@ func (b *brokenReader) Read(p []byte) (int, error) {
 // TestImportBroken checks that no part of a table is left if its request ends early.
 func TestImportBroken(t *testing.T) {
 	r := newRecorded(t)
-	if code := r.importTable("new.csv", &brokenReader{100_000}); code != http.StatusBadRequest {
+	code := r.importTable("new.csv", &brokenReader{100_000})
+	if code != http.StatusBadRequest {
 		t.Error(code)
 	}
-	if _, err := os.Stat(filepath.Join(r.folder, "new.csv")); !errors.Is(err, os.ErrNotExist) {
+	_, err := os.Stat(filepath.Join(r.folder, "new.csv"))
+	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a part of the table is left: %v", err)
 	}
 }
@@ -90,7 +99,8 @@ func TestSampleIsSyntheticTable(t *testing.T) {
 	r := newRecorded(t)
 	for range 2 {
 		var got imported
-		if code := r.askAPI(t, "sample", "{}", &got); code != http.StatusOK || got.Path != sampleName {
+		code := r.askAPI(t, "sample", "{}", &got)
+		if code != http.StatusOK || got.Path != sampleName {
 			t.Fatalf("%d %+v", code, got)
 		}
 	}
@@ -106,7 +116,8 @@ func TestSampleIsSyntheticTable(t *testing.T) {
 	if code := r.askAPI(t, "sample", "{}", nil); code != http.StatusOK {
 		t.Error(code)
 	}
-	if got, _ := os.ReadFile(filepath.Join(r.folder, sampleName)); string(got) != "mine,too\n1,2\n" {
+	got, _ = os.ReadFile(filepath.Join(r.folder, sampleName))
+	if string(got) != "mine,too\n1,2\n" {
 		t.Error("a file was replaced")
 	}
 }
@@ -117,8 +128,10 @@ func TestProposedRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf(`<input id="unit-rows" type="number" min="1" max="1000" step="1" value="%d">`,
-		recipe.ProposedMaxRows)
+	want := fmt.Sprintf(
+		`<input id="unit-rows" type="number" min="1" max="1000" step="1" value="%d">`,
+		recipe.ProposedMaxRows,
+	)
 	if !strings.Contains(string(page), want) {
 		t.Errorf("the page lacks %s", want)
 	}

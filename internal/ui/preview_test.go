@@ -14,20 +14,30 @@ import (
 // name the key, and that a preview runs no command.
 func TestPreview(t *testing.T) {
 	r := newRecorded(t)
-	r.writeFile(t, "x.csv", "patient_id;weight;day;pressure\n7;70,5;31.12.2023;144/94\n7;61,25 kg;1.1.2024;120\n")
+	r.writeFile(
+		t,
+		"x.csv",
+		"patient_id;weight;day;pressure\n7;70,5;31.12.2023;144/94\n7;61,25 kg;1.1.2024;120\n",
+	)
 	var got look.Preview
-	if code := r.askAPI(t, "preview",
+	code := r.askAPI(
+		t,
+		"preview",
 		`{"path":"x.csv","format":{"decimal":","},"dates":{"day":"auto"},"target":"weight"}`,
-		&got); code != http.StatusOK {
+		&got,
+	)
+	if code != http.StatusOK {
 		t.Fatal(code)
 	}
 	if len(got.Rows) != 2 || got.Sampled != 2 || len(got.Proposals) != 0 {
 		t.Fatalf("%+v", got)
 	}
-	want := []look.PreviewCell{{Kind: "number", Text: "7"},
+	want := []look.PreviewCell{
+		{Kind: "number", Text: "7"},
 		{Kind: "number", Text: "61,25 kg", Value: "61.25"},
 		{Kind: "date", Text: "1.1.2024", Value: "2024-01-01"},
-		{Kind: "number", Text: "120"}}
+		{Kind: "number", Text: "120"},
+	}
 	for j, cell := range got.Rows[1] {
 		if cell != want[j] {
 			t.Errorf("cell %d: %+v, want %+v", j, cell, want[j])
@@ -63,7 +73,8 @@ func TestPreviewRefusals(t *testing.T) {
 	for _, path := range []string{"", "..", outside, "../secret.csv", "link.csv", "*.csv",
 		"recipe.yaml", "absent.csv"} {
 		w := r.sendRequest(http.MethodPost, "/api/preview", `{"path":"`+path+`"}`, nil)
-		if w.Code < 400 || strings.Contains(w.Body.String(), "secret,") ||
+		if w.Code < 400 ||
+			strings.Contains(w.Body.String(), "secret,") ||
 			strings.Contains(w.Body.String(), `"rows"`) {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}

@@ -23,13 +23,20 @@ func TestRuns(t *testing.T) {
 	}
 	r.writeFile(t, "e/release/report.html", "<p>")
 	var got struct{ Runs []comparedRun }
-	if code := r.askAPI(t, "runs", `{"path":"."}`, &got); code != http.StatusOK || len(got.Runs) != 4 {
+	code := r.askAPI(t, "runs", `{"path":"."}`, &got)
+	if code != http.StatusOK || len(got.Runs) != 4 {
 		t.Fatalf("%d %+v", code, got)
 	}
 	a := got.Runs[0]
-	if a.Path != "a" || a.Error != "" || a.Target != "y" || a.Guarantee.Epsilon != 2 ||
-		a.Guarantee.Unit.MaxRows != 4 || a.Metrics.R2.Upper != .6 || a.Metrics.Accuracy != nil ||
-		len(a.Features.Selected) != 1 || a.Warnings[0].Severity != "theoretical" {
+	if a.Path != "a" ||
+		a.Error != "" ||
+		a.Target != "y" ||
+		a.Guarantee.Epsilon != 2 ||
+		a.Guarantee.Unit.MaxRows != 4 ||
+		a.Metrics.R2.Upper != .6 ||
+		a.Metrics.Accuracy != nil ||
+		len(a.Features.Selected) != 1 ||
+		a.Warnings[0].Severity != "theoretical" {
 		t.Errorf("%+v", a)
 	}
 	for i, want := range []string{"is not the report of a training run",

@@ -44,13 +44,18 @@ func newRecorded(t *testing.T) *recorded {
 		return 0
 	}}
 	keys := 0
-	s, err := New(Options{Folder: folder, Token: token, NewKey: func() string {
-		keys++
-		return fmt.Sprint("key", keys)
-	}, Run: func(ctx context.Context, c Call) int {
-		r.calls = append(r.calls, c.Args)
-		return r.run(ctx, c)
-	}})
+	s, err := New(Options{
+		Folder: folder,
+		Token:  token,
+		NewKey: func() string {
+			keys++
+			return fmt.Sprint("key", keys)
+		},
+		Run: func(ctx context.Context, c Call) int {
+			r.calls = append(r.calls, c.Args)
+			return r.run(ctx, c)
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +64,8 @@ func newRecorded(t *testing.T) *recorded {
 			t.Error(err)
 		}
 	})
-	r.Server, r.handler = s, s.Handler(host)
+	r.Server = s
+	r.handler = s.Handler(host)
 	r.writeFile(t, "t.csv", "x,y\n1,2\n")
 	return r
 }
@@ -120,7 +126,10 @@ func TestAPIRefusesForeignRequests(t *testing.T) {
 		"another origin": {403, func(q *http.Request) {
 			q.Header.Set("Origin", "http://evil.example")
 		}},
-		"an opaque origin": {403, func(q *http.Request) { q.Header.Set("Origin", "null") }},
+		"an opaque origin": {
+			403,
+			func(q *http.Request) { q.Header.Set("Origin", "null") },
+		},
 		"another port": {403, func(q *http.Request) {
 			q.Header.Set("Origin", "http://127.0.0.1:8485")
 		}},
@@ -133,7 +142,10 @@ func TestAPIRefusesForeignRequests(t *testing.T) {
 		}},
 		"another host":        {421, func(q *http.Request) { q.Host = "evil.example" }},
 		"a name of this host": {421, func(q *http.Request) { q.Host = "localhost:8484" }},
-		"no token":            {401, func(q *http.Request) { q.Header.Del("Authorization") }},
+		"no token": {
+			401,
+			func(q *http.Request) { q.Header.Del("Authorization") },
+		},
 		"an empty token": {401, func(q *http.Request) {
 			q.Header.Set("Authorization", "Bearer ")
 		}},
@@ -156,7 +168,12 @@ func TestAPIRefusesForeignRequests(t *testing.T) {
 		}},
 	} {
 		for _, path := range paths {
-			w := r.sendRequest(http.MethodPost, path, `{"path":"t.csv","file":"a.yaml"}`, x.change)
+			w := r.sendRequest(
+				http.MethodPost,
+				path,
+				`{"path":"t.csv","file":"a.yaml"}`,
+				x.change,
+			)
 			if w.Code != x.status || w.Header().Get("Access-Control-Allow-Origin") != "" {
 				t.Errorf("%s, %s: %d %s", name, path, w.Code, w.Body)
 			}
@@ -164,7 +181,8 @@ func TestAPIRefusesForeignRequests(t *testing.T) {
 	}
 	for _, method := range []string{http.MethodGet, http.MethodOptions, http.MethodPut,
 		http.MethodDelete} {
-		if w := r.sendRequest(method, "/api/fit", "", nil); w.Code == 200 ||
+		w := r.sendRequest(method, "/api/fit", "", nil)
+		if w.Code == 200 ||
 			w.Header().Get("Access-Control-Allow-Methods") != "" {
 			t.Errorf("%s: %d", method, w.Code)
 		}
@@ -176,8 +194,14 @@ func TestAPIRefusesForeignRequests(t *testing.T) {
 
 func TestAPIRefusesMalformedRequests(t *testing.T) {
 	r := newRecorded(t)
-	for _, body := range []string{"", "[]", "{", `{"unknown":1}`, `{"path":1}`,
-		`{"path":"` + strings.Repeat("a", maxBody) + `"}`} {
+	for _, body := range []string{
+		"",
+		"[]",
+		"{",
+		`{"unknown":1}`,
+		`{"path":1}`,
+		`{"path":"` + strings.Repeat("a", maxBody) + `"}`,
+	} {
 		if w := r.sendRequest(http.MethodPost, "/api/files", body, nil); w.Code != 400 {
 			t.Errorf("%.20s: %d", body, w.Code)
 		}
@@ -196,17 +220,22 @@ func TestPageHolds(t *testing.T) {
 		if name == "/index.html" {
 			name = "/"
 		}
-		w := r.sendRequest(http.MethodGet, name, "", func(q *http.Request) { q.Header = http.Header{} })
+		w := r.sendRequest(http.MethodGet, name, "", func(q *http.Request) {
+			q.Header = http.Header{}
+		})
 		if w.Code != 200 || w.Body.Len() == 0 {
 			t.Errorf("%s: %d", name, w.Code)
 		}
 		for key, part := range map[string]string{
-			"Content-Security-Policy": "frame-ancestors 'none'",
-			"X-Content-Type-Options":  "nosniff", "X-Frame-Options": "DENY",
+			"Content-Security-Policy":      "frame-ancestors 'none'",
+			"X-Content-Type-Options":       "nosniff",
+			"X-Frame-Options":              "DENY",
 			"Referrer-Policy":              "no-referrer",
-			"Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store",
+			"Cross-Origin-Resource-Policy": "same-origin",
+			"Cache-Control":                "no-store",
 		} {
-			if got := w.Header().Get(key); !strings.Contains(got, part) ||
+			got := w.Header().Get(key)
+			if !strings.Contains(got, part) ||
 				strings.Contains(got, "unsafe") {
 				t.Errorf("%s: %s: %q", name, key, got)
 			}
@@ -224,7 +253,9 @@ func TestPageHolds(t *testing.T) {
 		}
 	}
 	// A link in another program opens the empty page; other requests from another site are refused.
-	cross := func(q *http.Request) { q.Header = http.Header{"Sec-Fetch-Site": {"cross-site"}} }
+	cross := func(q *http.Request) {
+		q.Header = http.Header{"Sec-Fetch-Site": {"cross-site"}}
+	}
 	if a, b := r.sendRequest(http.MethodGet, "/", "", cross).Code,
 		r.sendRequest(http.MethodGet, "/app.js", "", cross).Code; a != 200 || b != 403 {
 		t.Error(a, b)
@@ -262,7 +293,10 @@ func TestStaysInFolder(t *testing.T) {
 	recipe := func(data, ledger, dir string) string {
 		return fmt.Sprintf(
 			`{"file":"new.yaml","recipe":{"data":{"path":%q,"target":"y"},"privacy":{"epsilon":1},"ledger":{"path":%q,"dataset":"d"},"output":{"dir":%q}}}`,
-			data, ledger, dir)
+			data,
+			ledger,
+			dir,
+		)
 	}
 	asks := map[string][]string{}
 	for _, name := range []string{"..", "../" + out, "../" + out + "/secret.csv",
@@ -275,25 +309,41 @@ func TestStaysInFolder(t *testing.T) {
 		asks["recipe"] = append(asks["recipe"], fmt.Sprintf(`{"file":%q}`, name))
 		for _, what := range []string{"plan", "explain", "fit"} {
 			if name != "" { // an empty name selects the default
-				asks[what] = append(asks[what], recipe(name, "l.ledger", "out"),
-					recipe("t.csv", name, "out"), fmt.Sprintf(`{"file":%q}`, name))
+				asks[what] = append(
+					asks[what],
+					recipe(name, "l.ledger", "out"),
+					recipe("t.csv", name, "out"),
+					fmt.Sprintf(`{"file":%q}`, name),
+				)
 			}
 		}
 		if name != "" {
-			asks["fit"] = append(asks["fit"], recipe("t.csv", "l.ledger", name),
-				strings.Replace(recipe("t.csv", "l.ledger", "out"), "new.yaml", name, 1))
+			asks["fit"] = append(
+				asks["fit"],
+				recipe("t.csv", "l.ledger", name),
+				strings.Replace(recipe("t.csv", "l.ledger", "out"), "new.yaml", name, 1),
+			)
 		}
 	}
-	for _, name := range []string{"../" + out + "/new.ledger", filepath.Join(outside, "new.ledger"),
-		"link/new.ledger"} {
+	for _, name := range []string{
+		"../" + out + "/new.ledger",
+		filepath.Join(outside, "new.ledger"),
+		"link/new.ledger",
+	} {
 		asks["register"] = append(asks["register"], fmt.Sprintf(`{"path":%q}`, name))
 	}
-	asks["plan"] = append(asks["plan"], recipe("*.csv", "l.ledger", "out"),
-		recipe("-", "l.ledger", "out"), `{"file":"link.yaml"}`)
+	asks["plan"] = append(
+		asks["plan"],
+		recipe("*.csv", "l.ledger", "out"),
+		recipe("-", "l.ledger", "out"),
+		`{"file":"link.yaml"}`,
+	)
 	for what, bodies := range asks {
 		for _, body := range bodies {
 			w := r.sendRequest(http.MethodPost, "/api/"+what, body, nil)
-			if w.Code < 400 || w.Code == 500 || strings.Contains(w.Body.String(), "secret:") {
+			if w.Code < 400 ||
+				w.Code == 500 ||
+				strings.Contains(w.Body.String(), "secret:") {
 				t.Errorf("%s %s: %d %s", what, body, w.Code, w.Body)
 			}
 		}
@@ -302,7 +352,12 @@ func TestStaysInFolder(t *testing.T) {
 		t.Error(r.calls)
 	}
 	for _, dir := range []string{"..", "link", "/", "../../.."} {
-		w := r.sendRequest(http.MethodPost, "/api/files", fmt.Sprintf(`{"path":%q}`, dir), nil)
+		w := r.sendRequest(
+			http.MethodPost,
+			"/api/files",
+			fmt.Sprintf(`{"path":%q}`, dir),
+			nil,
+		)
 		if strings.Contains(w.Body.String(), "secret") {
 			t.Errorf("%s: %s", dir, w.Body)
 		}
@@ -323,9 +378,12 @@ func TestFiles(t *testing.T) {
 		t.Fatal(code)
 	}
 	want := []listed{
-		{"b.parquet", "b.parquet", "table"}, {"t.csv", "t.csv", "table"}, {"out", "out", "results"},
+		{"b.parquet", "b.parquet", "table"},
+		{"t.csv", "t.csv", "table"},
+		{"out", "out", "results"},
 		{"recipe.yaml", "recipe.yaml", "recipe"},
-		{"dptrain.ledger", "dptrain.ledger", "ledger"}, {"sub", "sub", "folder"},
+		{"dptrain.ledger", "dptrain.ledger", "ledger"},
+		{"sub", "sub", "folder"},
 	}
 	if !slices.Equal(got.Files, want) {
 		t.Error(got.Files)
@@ -345,32 +403,58 @@ func TestPageRunsTypedCommands(t *testing.T) {
 		return 4
 	}
 	var got output
-	r.askAPI(t, "columns",
+	r.askAPI(
+		t,
+		"columns",
 		`{"path":"t.csv","format":{"separator":";","sheet":"Data","skip":2,"missing":[-999,1.5]}}`,
-		&got)
+		&got,
+	)
 	if got.Code != 4 || got.Err != "t.csv: no" {
 		t.Errorf("%+v", got)
 	}
 	r.askAPI(t, "ledger", `{"path":"dptrain.ledger"}`, &got)
-	r.askAPI(t, "register",
+	r.askAPI(
+		t,
+		"register",
 		`{"path":"dptrain.ledger","total":{"dataset":"d","epsilon":"3","delta":"1e-5","relation":"add-remove"}}`,
-		&got)
+		&got,
+	)
 	for _, name := range []string{"t.csv", "notes.txt", "ledger", "my.ledger.csv", "my.LEDGER",
 		".ledger", ".hidden.ledger", "recipe.yaml"} {
-		w := r.sendRequest(http.MethodPost, "/api/register",
-			fmt.Sprintf(`{"path":%q,"total":{"dataset":"d","epsilon":"3"}}`, name), nil)
+		w := r.sendRequest(
+			http.MethodPost,
+			"/api/register",
+			fmt.Sprintf(`{"path":%q,"total":{"dataset":"d","epsilon":"3"}}`, name),
+			nil,
+		)
 		if w.Code != http.StatusBadRequest ||
 			!strings.Contains(w.Body.String(), "end in .ledger") {
 			t.Errorf("a ledger named %s: %d %s", name, w.Code, w.Body)
 		}
 	}
-	in := func(name string) string { return filepath.Join(r.folder, name) }
+	in := func(name string) string {
+		return filepath.Join(r.folder, name)
+	}
 	want := [][]string{
-		{"init", "--json", "--missing=-999,1.5", "--separator=;", "--sheet=Data", "--skip=2", "--",
-			in("t.csv")},
+		{
+			"init",
+			"--json",
+			"--missing=-999,1.5",
+			"--separator=;",
+			"--sheet=Data",
+			"--skip=2",
+			"--", in("t.csv"),
+		},
 		{"ledger", "show", "--json", "--", in("dptrain.ledger")},
-		{"ledger", "init", "--dataset=d", "--epsilon=3", "--relation=add-remove", "--unit=",
-			"--delta=1e-5", "--", in("dptrain.ledger")},
+		{
+			"ledger", "init",
+			"--dataset=d",
+			"--epsilon=3",
+			"--relation=add-remove",
+			"--unit=",
+			"--delta=1e-5",
+			"--", in("dptrain.ledger"),
+		},
 	}
 	if fmt.Sprint(r.calls) != fmt.Sprint(want) {
 		t.Errorf("%q", r.calls)
@@ -396,20 +480,29 @@ func TestPlan(t *testing.T) {
 	if got.Text != text || got.Out != text+"<nil>" || len(got.Mistakes) > 0 {
 		t.Errorf("%+v", got)
 	}
-	if args := r.calls[0]; !slices.Equal(args[:4],
+	args := r.calls[0]
+	if !slices.Equal(args[:4],
 		[]string{"plan", "--json", "--data=" + filepath.Join(r.folder, "t.csv"), "--"}) {
 		t.Error(args)
 	}
 	got.Out = ""
-	r.askAPI(t, "plan", `{"recipe":{"data":{"path":"t.csv","target":"y"},"privacy":{"epsilon":-1}}}`,
-		&got)
-	if len(r.calls) != 1 || len(got.Mistakes) != 1 || got.Mistakes[0].Path != "privacy.epsilon" ||
-		got.Mistakes[0].Line != 5 || got.Out != "" {
+	r.askAPI(
+		t,
+		"plan",
+		`{"recipe":{"data":{"path":"t.csv","target":"y"},"privacy":{"epsilon":-1}}}`,
+		&got,
+	)
+	if len(r.calls) != 1 ||
+		len(got.Mistakes) != 1 ||
+		got.Mistakes[0].Path != "privacy.epsilon" ||
+		got.Mistakes[0].Line != 5 ||
+		got.Out != "" {
 		t.Errorf("%+v", got)
 	}
 	r.writeFile(t, "mine.yaml", "# mine\n"+text)
 	r.askAPI(t, "plan", `{"file":"mine.yaml","epsilon":2}`, &got)
-	if args := r.calls[1]; got.Text != "# mine\n"+text ||
+	args = r.calls[1]
+	if got.Text != "# mine\n"+text ||
 		!slices.Equal(args[3:],
 			[]string{"--epsilon=2", "--", filepath.Join(r.folder, "mine.yaml")}) {
 		t.Error(args, got)
@@ -417,9 +510,13 @@ func TestPlan(t *testing.T) {
 	if left, err := os.ReadDir(r.drafts); err != nil || len(left) > 0 {
 		t.Error(left, err)
 	}
-	if code := r.askAPI(t, "plan",
+	code := r.askAPI(
+		t,
+		"plan",
 		`{"recipe":{"task":"causal","data":{"path":"t.csv"},"causal":{"columns":["x","y"]},"privacy":{"epsilon":1}}}`,
-		nil); code != 400 {
+		nil,
+	)
+	if code != 400 {
 		t.Error(code)
 	}
 }
@@ -452,7 +549,9 @@ func TestFit(t *testing.T) {
 	}
 	job := fmt.Sprintf(`{"job":%d}`, st.ID)
 	r.askAPI(t, "job", job, &st)
-	if st.Ended || st.What != "model" || st.Total != 3 ||
+	if st.Ended ||
+		st.What != "model" ||
+		st.Total != 3 ||
 		!slices.Equal(st.Passed, []string{"read", "model"}) {
 		t.Errorf("%+v", st)
 	}
@@ -467,19 +566,28 @@ func TestFit(t *testing.T) {
 	if code := r.askAPI(t, "fit", other, nil); code != 409 {
 		t.Errorf("replaced a recipe: %d", code)
 	}
-	if code := r.askAPI(t, "fit", strings.Replace(other, `{`, `{"replace":true,`, 1),
-		&st); code != 200 {
+	code := r.askAPI(
+		t,
+		"fit",
+		strings.Replace(other, `{`, `{"replace":true,`, 1),
+		&st,
+	)
+	if code != 200 {
 		t.Errorf("did not replace a recipe: %d", code)
 	}
 	<-began
 	r.askAPI(t, "cancel", fmt.Sprintf(`{"job":%d}`, st.ID), nil)
-	want := []string{"fit", "--out=" + filepath.Join(r.folder, "out"), "--force", "--",
-		filepath.Join(r.folder, "new.yaml")}
+	want := []string{
+		"fit", "--out=" + filepath.Join(r.folder, "out"),
+		"--force",
+		"--", filepath.Join(r.folder, "new.yaml"),
+	}
 	if last := r.calls[len(r.calls)-1]; !slices.Equal(last, want) {
 		t.Error(last)
 	}
 	for _, file := range []string{"", "a/b.yaml", "t.csv", ".x.yaml", "../x.yaml"} {
-		if code := r.askAPI(t, "fit", strings.Replace(body, "new.yaml", file, 1), nil); code < 400 {
+		code := r.askAPI(t, "fit", strings.Replace(body, "new.yaml", file, 1), nil)
+		if code < 400 {
 			t.Errorf("saved as %q: %d", file, code)
 		}
 	}
@@ -504,7 +612,10 @@ func TestExplain(t *testing.T) {
 		time.Sleep(time.Second)
 		r.askAPI(t, "job", fmt.Sprintf(`{"job":%d}`, first.ID), &first)
 		r.askAPI(t, "job", fmt.Sprintf(`{"job":%d}`, second.ID), &second)
-		if !first.Ended || first.Code != 130 || !second.Ended || second.Code != 0 ||
+		if !first.Ended ||
+			first.Code != 130 ||
+			!second.Ended ||
+			second.Code != 0 ||
 			second.Done != 5 {
 			t.Errorf("%+v %+v", first, second)
 		}
@@ -521,8 +632,10 @@ func TestReport(t *testing.T) {
 		q.Header.Del("Authorization")
 		q.Header.Del("Origin")
 	})
-	if policy := w.Header().Get("Content-Security-Policy"); w.Code != 200 ||
-		w.Body.String() != "<p>hello" || !strings.HasPrefix(policy, "sandbox;") ||
+	policy := w.Header().Get("Content-Security-Policy")
+	if w.Code != 200 ||
+		w.Body.String() != "<p>hello" ||
+		!strings.HasPrefix(policy, "sandbox;") ||
 		!strings.Contains(policy, "frame-ancestors 'self'") {
 		t.Error(w.Code, w.Body, policy)
 	}
@@ -531,7 +644,9 @@ func TestReport(t *testing.T) {
 			t.Errorf("%s: %d", path, w.Code)
 		}
 	}
-	cross := func(q *http.Request) { q.Header = http.Header{"Sec-Fetch-Site": {"cross-site"}} }
+	cross := func(q *http.Request) {
+		q.Header = http.Header{"Sec-Fetch-Site": {"cross-site"}}
+	}
 	if w := r.sendRequest(http.MethodGet, got.URL, "", cross); w.Code != 403 {
 		t.Error(w.Code)
 	}

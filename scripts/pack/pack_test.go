@@ -34,7 +34,8 @@ func TestVersionsSortAlike(t *testing.T) {
 			"1.2.3.dev20261122162454"},
 		"(devel)": {"0~.devel.", "0.0.0.dev0"},
 	} {
-		if got := [2]string{debianVersion(version), pythonVersion(version)}; got != want {
+		got := [2]string{debianVersion(version), pythonVersion(version)}
+		if got != want {
 			t.Errorf("%s: %v, want %v", version, got, want)
 		}
 	}
@@ -61,8 +62,11 @@ func TestPack(t *testing.T) {
 		t.Setenv(keyVariable, strings.Repeat(string(secret), i)) // the first release is not signed
 		var stdout string
 		out, stdout = packSelf(t)
-		if want := []string{"SHA256SUMS is not signed: " + keyVariable + " is not set",
-			fmt.Sprintf("signed by key %X", public.ID())}[i]; !strings.Contains(stdout, want) {
+		want := []string{
+			"SHA256SUMS is not signed: " + keyVariable + " is not set",
+			fmt.Sprintf("signed by key %X", public.ID()),
+		}[i]
+		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in %s", want, stdout)
 		}
 		if sums[i], err = os.ReadFile(filepath.Join(out, "SHA256SUMS")); err != nil {
@@ -73,14 +77,16 @@ func TestPack(t *testing.T) {
 		t.Errorf("two releases:\n%s\n%s", sums[0], sums[1])
 	}
 	signature, err := os.ReadFile(filepath.Join(out, "SHA256SUMS.minisig"))
-	if err != nil || !minisign.Verify(public, sums[1], signature) ||
+	if err != nil ||
+		!minisign.Verify(public, sums[1], signature) ||
 		minisign.Verify(public, sums[1][1:], signature) {
 		t.Errorf("signature %s: %v", signature, err)
 	}
 	checkWheel(t, filepath.Join(out, "dptrain-1.2.3-py3-none-"+tags["linux_amd64"]+".whl"))
 	checkImage(t, filepath.Join(out, "dptrain_1.2.3_linux_amd64.oci.tar"))
 	for _, tool := range tools {
-		if _, err := os.Stat(filepath.Join(out, tool+"_1.2.3_linux_amd64.tar.gz")); err != nil {
+		_, err := os.Stat(filepath.Join(out, tool+"_1.2.3_linux_amd64.tar.gz"))
+		if err != nil {
 			t.Error(err)
 		}
 	}
@@ -89,7 +95,8 @@ func TestPack(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b cycloneDX
-	if err := json.Unmarshal(content, &b); err != nil ||
+	err = json.Unmarshal(content, &b)
+	if err != nil ||
 		!strings.HasPrefix(b.Metadata.Component.PURL, "pkg:golang/"+testModule) {
 		t.Errorf("bill %+v: %v", b.Metadata, err)
 	}
@@ -162,28 +169,42 @@ func TestLicenses(t *testing.T) {
 		t.Error("a folder without a licence")
 	}
 	odd := t.TempDir()
-	if err := os.WriteFile(filepath.Join(odd, "LICENSE.txt"),
-		[]byte(strings.Repeat("You may look at this and no more. ", 50)), 0o600); err != nil {
+	err := os.WriteFile(
+		filepath.Join(odd, "LICENSE.txt"),
+		[]byte(strings.Repeat("You may look at this and no more. ", 50)),
+		0o600,
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := readLicenses(odd); err == nil {
 		t.Error("a licence that is not known")
 	}
 	reference := "It is licensed under the terms of https://creativecommons.org/licenses/by/4.0/legalcode, which are elsewhere."
-	if err := os.WriteFile(filepath.Join(none, "LICENSE-link.txt"), []byte(reference),
-		0o600); err != nil {
+	err = os.WriteFile(
+		filepath.Join(none, "LICENSE-link.txt"),
+		[]byte(reference),
+		0o600,
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := readLicenses(none); err == nil {
 		t.Error("a reference to a licence that no file states")
 	}
-	svgo := filepath.Join(goEnv(t, "GOMODCACHE"), "github.com", "ajstarks",
-		"svgo@v0.0.0-20211024235047-1546f124cd8b")
-	if found, err := readLicenses(svgo); err != nil && !os.IsNotExist(err) ||
+	svgo := filepath.Join(
+		goEnv(t, "GOMODCACHE"),
+		"github.com",
+		"ajstarks",
+		"svgo@v0.0.0-20211024235047-1546f124cd8b",
+	)
+	found, err := readLicenses(svgo)
+	if err != nil && !os.IsNotExist(err) ||
 		err == nil && found.expression != "CC-BY-4.0" {
 		t.Errorf("svgo: %q, %v", found.expression, err)
 	}
-	if found, err := readLicenses("../.."); err != nil || found.expression != "Apache-2.0" {
+	found, err = readLicenses("../..")
+	if err != nil || found.expression != "Apache-2.0" {
 		t.Errorf("this project: %q, %v", found.expression, err)
 	}
 }
@@ -192,14 +213,21 @@ func TestLicenses(t *testing.T) {
 // an archive is missing.
 func TestManagers(t *testing.T) {
 	r := release{version: "v1.2.3-rc.1", out: t.TempDir()}
-	names := r.archiveNames("darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64",
-		"windows_amd64", "windows_arm64")
+	names := r.archiveNames(
+		"darwin_amd64",
+		"darwin_arm64",
+		"linux_amd64",
+		"linux_arm64",
+		"windows_amd64",
+		"windows_arm64",
+	)
 	for i, name := range names {
 		if err := errors.Join(r.writeHomebrew(), r.writeScoop()); err != nil {
 			t.Fatal(err)
 		}
 		for file, complete := range map[string]int{"dptrain.rb": 4, "dptrain.json": 6} {
-			if _, err := os.Stat(filepath.Join(r.out, file)); (err == nil) != (i >= complete) {
+			_, err := os.Stat(filepath.Join(r.out, file))
+			if (err == nil) != (i >= complete) {
 				t.Errorf("%s after %d archives: %v", file, i, err)
 			}
 		}
@@ -219,9 +247,11 @@ func TestManagers(t *testing.T) {
 		all += string(content)
 	}
 	for _, name := range names {
-		for _, want := range []string{"https://github.com/dptrain/dptrain/releases/download/v1.2.3-rc.1/" +
-			name,
-			fmt.Sprintf("%x", sha256.Sum256([]byte(name)))} {
+		for _, want := range []string{
+			"https://github.com/dptrain/dptrain/releases/download/v1.2.3-rc.1/" +
+				name,
+			fmt.Sprintf("%x", sha256.Sum256([]byte(name))),
+		} {
 			if strings.Count(all, `"`+want+`"`) != 1 {
 				t.Errorf("%s is not named once in %s", want, all)
 			}
@@ -239,7 +269,8 @@ func checkImage(t *testing.T, path string) {
 	files := untarFiles(t, content)
 	blob := func(d descriptor) []byte {
 		content := files[blobPath(d)]
-		if len(content) != d.Size || d.Digest != fmt.Sprintf("sha256:%x", sha256.Sum256(content)) {
+		if len(content) != d.Size ||
+			d.Digest != fmt.Sprintf("sha256:%x", sha256.Sum256(content)) {
 			t.Fatalf("%+v: %d bytes", d, len(content))
 		}
 		return content
@@ -254,12 +285,15 @@ func checkImage(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("sha256:%x", sha256.Sum256(layer)); config.RootFS.DiffIDs[0] != want {
+	want := fmt.Sprintf("sha256:%x", sha256.Sum256(layer))
+	if config.RootFS.DiffIDs[0] != want {
 		t.Errorf("layer %s, want %s", config.RootFS.DiffIDs[0], want)
 	}
 	root := untarFiles(t, layer)
-	if len(root["dptrain"]) == 0 || len(root["THIRD_PARTY_LICENSES.txt"]) == 0 ||
-		config.Config.User != "65532:65532" || config.Config.Entrypoint[0] != "/dptrain" {
+	if len(root["dptrain"]) == 0 ||
+		len(root["THIRD_PARTY_LICENSES.txt"]) == 0 ||
+		config.Config.User != "65532:65532" ||
+		config.Config.Entrypoint[0] != "/dptrain" {
 		t.Errorf("%d bytes, %+v", len(root["dptrain"]), config.Config)
 	}
 	var docker []dockerManifest
@@ -303,7 +337,8 @@ func checkWheel(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	defer zr.Close() //nolint:errcheck // it was read
-	files, record := map[string]string{}, ""
+	files := map[string]string{}
+	record := ""
 	for _, f := range zr.File {
 		r, err := f.Open()
 		if err != nil {

@@ -57,13 +57,20 @@ func writeTables(t *testing.T) string {
 }
 
 func TestSuite(t *testing.T) {
-	data, out := writeTables(t), filepath.Join(t.TempDir(), "out")
-	args := []string{"--public", "--suite", "seed-001", "--data", data, "--out", out, "--trials",
-		"1"}
+	data := writeTables(t)
+	out := filepath.Join(t.TempDir(), "out")
+	args := []string{
+		"--public",
+		"--suite", "seed-001",
+		"--data", data,
+		"--out", out,
+		"--trials", "1",
+	}
 	first := runExperiments(t, args...)
 	lines := strings.Split(first.stdout, "\n")
 	// The table has one feature, so selectors are not applicable.
-	if first.code != 0 || first.stderr != "" ||
+	if first.code != 0 ||
+		first.stderr != "" ||
 		!strings.HasPrefix(lines[0], "seed-001: 31 trials, ") ||
 		!strings.Contains(lines[0], "18 not applicable") {
 		t.Fatalf("exit %d, %s\n%s", first.code, first.stderr, first.stdout)
@@ -84,7 +91,8 @@ func TestSuite(t *testing.T) {
 		}
 	}
 	before := readFile(t, filepath.Join(out, suite.ResultsFile))
-	if again := runExperiments(t, args...); again != first ||
+	again := runExperiments(t, args...)
+	if again != first ||
 		readFile(t, filepath.Join(out, suite.ResultsFile)) != before {
 		t.Errorf("a finished suite is not left alone: %+v", again)
 	}
@@ -95,13 +103,18 @@ func TestSuiteInterrupted(t *testing.T) {
 	cancel()
 	out := filepath.Join(t.TempDir(), "out")
 	var stdout, stderr bytes.Buffer
-	code := run(ctx, []string{"--public", "--suite", "copies", "--out", out}, &stdout, &stderr,
-		false)
+	code := run(
+		ctx,
+		[]string{"--public", "--suite", "copies", "--out", out},
+		&stdout,
+		&stderr,
+		false,
+	)
 	if code != 130 || stdout.Len() > 0 {
 		t.Errorf("exit %d, printed %q", code, stdout.String())
 	}
-	if files, err := os.ReadDir(out); err != nil || len(files) != 1 ||
-		files[0].Name() != suite.ResultsFile {
+	files, err := os.ReadDir(out)
+	if err != nil || len(files) != 1 || files[0].Name() != suite.ResultsFile {
 		t.Errorf("left behind: %v, %v", files, err)
 	}
 }
@@ -109,10 +122,16 @@ func TestSuiteInterrupted(t *testing.T) {
 // TestSuiteProgress checks that a terminal shows the progress and that its line is cleared at the end.
 func TestSuiteProgress(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	args := []string{"--public", "--suite", "seed-001", "--data", writeTables(t), "--out", t.TempDir(),
-		"--trials", "1"}
+	args := []string{
+		"--public",
+		"--suite", "seed-001",
+		"--data", writeTables(t),
+		"--out", t.TempDir(),
+		"--trials", "1",
+	}
 	code := run(context.Background(), args, &stdout, &stderr, true)
-	if code != 0 || !strings.HasPrefix(stderr.String(), "\r\x1b[Kseed-001: 0 of 31 trials, line") ||
+	if code != 0 ||
+		!strings.HasPrefix(stderr.String(), "\r\x1b[Kseed-001: 0 of 31 trials, line") ||
 		!strings.HasSuffix(stderr.String(), "\r\x1b[K") {
 		t.Errorf("exit %d, %q", code, stderr.String())
 	}
@@ -133,38 +152,89 @@ func TestSuiteMistakes(t *testing.T) {
 		code int
 		says []string
 	}{
-		"not public": {[]string{"--suite", "seed-001", "--data", data, "--out", out}, 2,
-			[]string{"--public"}},
-		"unknown": {[]string{"--public", "--suite", "seed-9", "--out", out}, 2,
-			[]string{`"seed-9"`, "seed-001, seed-000, copies"}},
+		"not public": {
+			[]string{"--suite", "seed-001", "--data", data, "--out", out},
+			2,
+			[]string{"--public"},
+		},
+		"unknown": {
+			[]string{"--public", "--suite", "seed-9", "--out", out},
+			2,
+			[]string{`"seed-9"`, "seed-001, seed-000, copies"},
+		},
 		"no out": {suiteOf("--data", data), 2, []string{"--out"}},
-		"no suite": {[]string{"--public", "--data", data, "--out", out}, 2,
-			[]string{"--suite", "copies"}},
+		"no suite": {
+			[]string{"--public", "--data", data, "--out", out},
+			2,
+			[]string{"--suite", "copies"},
+		},
 		"no data": {suiteOf("--out", out), 2, []string{"data folder is missing"}},
-		"needless data": {[]string{"--public", "--suite", "copies", "--data", data, "--out", out},
-			2, []string{"makes its own tables"}},
-		"missing table": {[]string{"--public", "--suite", "seed-004", "--data", data, "--out",
-			out}, 2, []string{"begins with adult"}},
-		"two folders": {suiteOf("--data", data, "--data", data, "--out", out), 2,
-			[]string{"one --data"}},
-		"recipe": {suiteOf("--data", data, "--out", out, "recipe.yaml"), 2,
-			[]string{"recipe.yaml"}},
-		"method": {suiteOf("--data", data, "--out", out, "--method", "auto"), 2,
-			[]string{"--method"}},
-		"epsilon": {suiteOf("--data", data, "--out", out, "--epsilon", "2"), 2,
-			[]string{"--epsilon"}},
-		"trials": {suiteOf("--data", data, "--out", out, "--trials", "0"), 2,
-			[]string{"--trials"}},
-		"other results": {suiteOf("--data", data, "--out", other), 2,
-			[]string{suite.ResultsFile, "another folder"}},
-		"absent folder": {suiteOf("--data", filepath.Join(data, "none"), "--out", out), 2,
-			[]string{"cannot be listed"}},
-		"damaged tables": {suiteOf("--data", damaged, "--out", out), 4, []string{"bad.csv.gz"}},
+		"needless data": {
+			[]string{"--public", "--suite", "copies", "--data", data, "--out", out},
+			2,
+			[]string{"makes its own tables"},
+		},
+		"missing table": {
+			[]string{
+				"--public",
+				"--suite", "seed-004",
+				"--data", data,
+				"--out", out,
+			},
+			2,
+			[]string{"begins with adult"},
+		},
+		"two folders": {
+			suiteOf("--data", data, "--data", data, "--out", out),
+			2,
+			[]string{"one --data"},
+		},
+		"recipe": {
+			suiteOf("--data", data, "--out", out, "recipe.yaml"),
+			2,
+			[]string{"recipe.yaml"},
+		},
+		"method": {
+			suiteOf("--data", data, "--out", out, "--method", "auto"),
+			2,
+			[]string{"--method"},
+		},
+		"epsilon": {
+			suiteOf("--data", data, "--out", out, "--epsilon", "2"),
+			2,
+			[]string{"--epsilon"},
+		},
+		"trials": {
+			suiteOf("--data", data, "--out", out, "--trials", "0"),
+			2,
+			[]string{"--trials"},
+		},
+		"other results": {
+			suiteOf("--data", data, "--out", other),
+			2,
+			[]string{suite.ResultsFile, "another folder"},
+		},
+		"absent folder": {
+			suiteOf("--data", filepath.Join(data, "none"), "--out", out),
+			2,
+			[]string{"cannot be listed"},
+		},
+		"damaged tables": {
+			suiteOf("--data", damaged, "--out", out),
+			4,
+			[]string{"bad.csv.gz"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := runExperiments(t, c.args...)
 			if r.code != c.code || r.stdout != "" {
-				t.Errorf("exit %d, want %d; printed %q; %s", r.code, c.code, r.stdout, r.stderr)
+				t.Errorf(
+					"exit %d, want %d; printed %q; %s",
+					r.code,
+					c.code,
+					r.stdout,
+					r.stderr,
+				)
 			}
 			for _, words := range c.says {
 				if !strings.Contains(r.stderr, words) {
@@ -189,29 +259,45 @@ func TestHelp(t *testing.T) {
 
 // TestKnownData checks that a table known to a ledger is refused, since a suite prints exact results.
 func TestKnownData(t *testing.T) {
-	data, out := writeTables(t), filepath.Join(t.TempDir(), "out")
+	data := writeTables(t)
+	out := filepath.Join(t.TempDir(), "out")
 	path := filepath.Join(t.TempDir(), "my.ledger")
 	book := ledger.New(path, ledger.Options{})
-	if _, err := book.Register(t.Context(), "lines",
-		budget.Total{Epsilon: 1, Delta: 1e-6}); err != nil {
+	_, err := book.Register(
+		t.Context(),
+		"lines",
+		budget.Total{Epsilon: 1, Delta: 1e-6},
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"--public", "--suite", "seed-001", "--data", data, "--out", out, "--trials",
-		"1", "--ledger", path}
+	args := []string{
+		"--public",
+		"--suite", "seed-001",
+		"--data", data,
+		"--out", out,
+		"--trials", "1",
+		"--ledger", path,
+	}
 	if r := runExperiments(t, args...); r.code != 0 {
 		t.Fatalf("a ledger that does not know the table: %+v", r)
 	}
 	table := filepath.Join(data, "line.csv")
-	if _, err := book.Note(t.Context(),
+	_, err = book.Note(
+		t.Context(),
 		ledger.Note{
 			Dataset: "lines",
 			Table:   table,
 			Method:  "tukey",
 			What:    ledger.NoteAudit,
-		}); err != nil {
+		},
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if r := runExperiments(t, args...); r.code != exitLedger || r.stdout != "" ||
+	r := runExperiments(t, args...)
+	if r.code != exitLedger ||
+		r.stdout != "" ||
 		!strings.Contains(r.stderr, `as data set "lines"`) {
 		t.Errorf("%+v", r)
 	}

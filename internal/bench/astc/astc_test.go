@@ -18,10 +18,12 @@ func sineTable(n, d int) Table {
 	for i := range n {
 		var r []float64
 		for j := range d {
-			a, b := float64(i+1), float64(j+1)
+			a := float64(i + 1)
+			b := float64(j + 1)
 			r = append(r, math.Sin(1.7*a+2.3*b+.5*a*b))
 		}
-		t.Rows, t.Y = append(t.Rows, r), append(t.Y, r[0]+.5*r[1]-.8*r[4]+.3*r[2]*r[3])
+		t.Rows = append(t.Rows, r)
+		t.Y = append(t.Y, r[0]+.5*r[1]-.8*r[4]+.3*r[2]*r[3])
 	}
 	return t
 }
@@ -58,10 +60,18 @@ func TestTreeMatchesSpecification(t *testing.T) {
 		rss   float64
 		theta []float64
 	}{
-		{1, []int{0, 2, 1, 4, 3}, 6.216222955,
-			[]float64{-.184602632, .314346871, .530107734, .050685542, -.177457457}},
-		{2, []int{0, 2, 1, 4, 3}, 5.009995459,
-			[]float64{.007024672, .594663023, .773084993, .056393885, .171653647}},
+		{
+			1,
+			[]int{0, 2, 1, 4, 3},
+			6.216222955,
+			[]float64{-.184602632, .314346871, .530107734, .050685542, -.177457457},
+		},
+		{
+			2,
+			[]int{0, 2, 1, 4, 3},
+			5.009995459,
+			[]float64{.007024672, .594663023, .773084993, .056393885, .171653647},
+		},
 	} {
 		n := &f.Nodes[tt.at]
 		if !slices.Equal(n.Entries, tt.order) || records[n] != 20 {
@@ -82,7 +92,8 @@ func TestTreeMatchesSpecification(t *testing.T) {
 	for _, budget := range []float64{0, 1, 2, 4, 10} {
 		g := again.WithBudget(budget)
 		for at := 1; at < 3; at++ {
-			if spent := g.Nodes[at].Paid - f.Nodes[0].Paid; spent > budget ||
+			spent := g.Nodes[at].Paid - f.Nodes[0].Paid
+			if spent > budget ||
 				budget == 4 && !slices.Equal(g.Nodes[at].Theta, f.Nodes[at].Theta) {
 				t.Errorf("budget %v: node %d spends %v", budget, at, spent)
 			}
@@ -93,7 +104,8 @@ func TestTreeMatchesSpecification(t *testing.T) {
 // TestScoreCanBeNegative checks that without a constant in the node the explained share of the variance of a child of
 // centred columns is negative, and that with it the share is not.
 func TestScoreCanBeNegative(t *testing.T) {
-	x, y := []float64{-2, -1.9, -2.1, -2}, []float64{5, 5.1, 5.2, 4.9}
+	x := []float64{-2, -1.9, -2.1, -2}
+	y := []float64{5, 5.1, 5.2, 4.9}
 	xy := 0.
 	xx := 0.
 	sum := 0.
@@ -112,7 +124,11 @@ func TestScoreCanBeNegative(t *testing.T) {
 	if z := (variance - left) / variance; math.Abs(z+1.538) > 1e-3 {
 		t.Errorf("z is %v", z)
 	}
-	tab := Table{Y: y, Group: []int{0}, Cost: []float64{1}}
+	tab := Table{
+		Y:     y,
+		Group: []int{0},
+		Cost:  []float64{1},
+	}
 	for _, v := range x {
 		tab.Rows = append(tab.Rows, []float64{v})
 	}
@@ -133,14 +149,22 @@ func TestScoreCanBeNegative(t *testing.T) {
 // follows a single path as in a hard tree.
 func TestSoftTreeTrainsOnAllRecords(t *testing.T) {
 	x := sineTable(400, 6)
-	soft, err := Fit(context.Background(), x, Options{Depth: 3, Budget: 2, Soft: true})
+	soft, err := Fit(context.Background(), x, Options{
+		Depth:  3,
+		Budget: 2,
+		Soft:   true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := soft.Nodes[0]; n.Low == 0 ||
+	n := soft.Nodes[0]
+	if n.Low == 0 ||
 		math.Abs(soft.Nodes[n.Low].Records+soft.Nodes[n.High].Records-400) > 1e-9 {
-		t.Errorf("the children have %v and %v of 400 records", soft.Nodes[n.Low].Records,
-			soft.Nodes[n.High].Records)
+		t.Errorf(
+			"the children have %v and %v of 400 records",
+			soft.Nodes[n.Low].Records,
+			soft.Nodes[n.High].Records,
+		)
 	}
 	_, paid := soft.Predict(x.Rows)
 	if low, high := slices.Min(paid), slices.Max(paid); low < 1 || high > 6 {
@@ -155,7 +179,8 @@ func TestInconsistentTablesAreRefused(t *testing.T) {
 		"empty": func(x *Table) {
 			x.Rows = nil
 			x.Y = nil
-		}, "targets": func(x *Table) { x.Y = x.Y[1:] },
+		},
+		"targets": func(x *Table) { x.Y = x.Y[1:] },
 		"entries": func(x *Table) { x.Group = x.Group[1:] },
 		"groups":  func(x *Table) { x.Cost = x.Cost[1:] },
 	} {
@@ -164,7 +189,8 @@ func TestInconsistentTablesAreRefused(t *testing.T) {
 		_, err := Fit(context.Background(), bad, Options{Depth: 2})
 		_, cstc := CSTC(context.Background(), bad, CSTCOptions{Depth: 2})
 		_, logistic := Logistic(context.Background(), bad, 1, nil)
-		if !errors.Is(err, ErrTable) || !errors.Is(cstc, ErrTable) ||
+		if !errors.Is(err, ErrTable) ||
+			!errors.Is(cstc, ErrTable) ||
 			!errors.Is(logistic, ErrTable) {
 			t.Errorf("%s: %v, %v, %v", what, err, cstc, logistic)
 		}
@@ -194,8 +220,9 @@ func TestCSTCGradient(t *testing.T) {
 		down := slices.Clone(at)
 		up[i] += h
 		down[i] -= h
-		if want := (c.objectiveAt(up, nil) - c.objectiveAt(down, nil)) /
-			(2 * h); math.Abs(grad[i]-want) > 1e-4*(1+math.Abs(want)) {
+		want := (c.objectiveAt(up, nil) - c.objectiveAt(down, nil)) /
+			(2 * h)
+		if math.Abs(grad[i]-want) > 1e-4*(1+math.Abs(want)) {
 			t.Errorf("entry %d: %v, by differences %v", i, grad[i], want)
 		}
 	}
@@ -299,17 +326,29 @@ func TestLogistic(t *testing.T) {
 			switch {
 			case beta[j] == 0 && j > 0:
 				if math.Abs(g) > limit+1e-3 {
-					t.Errorf("lambda %v: entry %d is 0 with the slope %v of %v", lambda, j, g,
-						limit)
+					t.Errorf(
+						"lambda %v: entry %d is 0 with the slope %v of %v",
+						lambda,
+						j,
+						g,
+						limit,
+					)
 				}
 			case math.Abs(g+math.Copysign(limit, beta[j])) > 1e-3:
-				t.Errorf("lambda %v: entry %d, weight %v, slope %v of %v", lambda, j, beta[j], g,
-					limit)
+				t.Errorf(
+					"lambda %v: entry %d, weight %v, slope %v of %v",
+					lambda,
+					j,
+					beta[j],
+					g,
+					limit,
+				)
 			}
 		}
-		if zeros := len(slices.DeleteFunc(slices.Clone(beta[1:]), func(b float64) bool {
+		zeros := len(slices.DeleteFunc(slices.Clone(beta[1:]), func(b float64) bool {
 			return b != 0
-		})); lambda > 100 && zeros != 6 {
+		}))
+		if lambda > 100 && zeros != 6 {
 			t.Errorf("lambda %v: %v", lambda, beta)
 		}
 	}

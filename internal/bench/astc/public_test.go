@@ -21,10 +21,12 @@ func TestSpambaseMatchesThesis(t *testing.T) {
 	y := make([]float64, len(lines))
 	all := make([]int, d)
 	for j := range d {
-		columns[j], values[j], all[j] = dataset.Column{
+		columns[j] = dataset.Column{
 			Name: strconv.Itoa(j),
 			Kind: dataset.Numeric,
-		}, make([]float64, len(lines)), j
+		}
+		values[j] = make([]float64, len(lines))
+		all[j] = j
 	}
 	for i, line := range lines {
 		for j := range d {
@@ -52,18 +54,35 @@ func TestSpambaseMatchesThesis(t *testing.T) {
 		lambda, err float64
 		features    int
 	}{
-		{500, .2736, 5}, {250, .1621, 17}, {100, .1150, 27}, {75, .1054, 30}, {50, .0943, 36},
-		{25, .0841, 43}, {10, .0730, 52}, {7.5, .0732, 52}, {5, .0709, 53}, {2.5, .0693, 54},
+		{500, .2736, 5},
+		{250, .1621, 17},
+		{100, .1150, 27},
+		{75, .1054, 30},
+		{50, .0943, 36},
+		{25, .0841, 43},
+		{10, .0730, 52},
+		{7.5, .0732, 52},
+		{5, .0709, 53},
+		{2.5, .0693, 54},
 	} {
 		var err error
-		if beta, err = astc.Logistic(context.Background(), x, tt.lambda, beta); err != nil {
+		beta, err = astc.Logistic(context.Background(), x, tt.lambda, beta)
+		if err != nil {
 			t.Fatal(err)
 		}
 		wrong, features := x.Judge(beta)
 		t.Logf("lambda %v: %.4f with %d features", tt.lambda, wrong, features)
-		if math.Abs(wrong-tt.err) > .002 || features < tt.features-1 || features > tt.features+1 {
-			t.Errorf("lambda %v: %.4f with %d features, want %v with %d", tt.lambda, wrong,
-				features, tt.err, tt.features)
+		if math.Abs(wrong-tt.err) > .002 ||
+			features < tt.features-1 ||
+			features > tt.features+1 {
+			t.Errorf(
+				"lambda %v: %.4f with %d features, want %v with %d",
+				tt.lambda,
+				wrong,
+				features,
+				tt.err,
+				tt.features,
+			)
 		}
 	}
 }

@@ -21,8 +21,15 @@ import (
 func newTable(t *testing.T, classes bool, y, a, b []float64, kind []int32) *dataset.Table {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{
-		{Name: "y"}, {Name: "a"}, {Name: "b"},
-		{Name: "kind", Kind: dataset.Category, Categories: []string{"u", "v"}, Other: true},
+		{Name: "y"},
+		{Name: "a"},
+		{Name: "b"},
+		{
+			Name:       "kind",
+			Kind:       dataset.Category,
+			Categories: []string{"u", "v"},
+			Other:      true,
+		},
 	}}
 	data := []dataset.ColumnData{{Floats: y}, {Floats: a}, {Floats: b}, {Codes: kind}}
 	if classes {
@@ -62,7 +69,10 @@ func cornerTable(t *testing.T, n int, seed uint64) *dataset.Table {
 		if r.IntN(10) == 0 {
 			noise = math.NaN()
 		}
-		y, a, b, kind = append(y, class), append(a, x), append(b, noise), append(kind, k)
+		y = append(y, class)
+		a = append(a, x)
+		b = append(b, noise)
+		kind = append(kind, k)
 	}
 	return newTable(t, true, y, a, b, kind)
 }
@@ -94,7 +104,8 @@ func accuracyOf(t *testing.T, name string, train, test *dataset.Table) float64 {
 // TestTreeFindsInteraction checks that a tree with all features finds both conditions. Always predicting the larger
 // class has an accuracy of 0.75.
 func TestTreeFindsInteraction(t *testing.T) {
-	train, test := cornerTable(t, 1500, 1), cornerTable(t, 500, 2)
+	train := cornerTable(t, 1500, 1)
+	test := cornerTable(t, 500, 2)
 	for name, least := range map[string]float64{KNN: .9, ID3: .97} {
 		if got := accuracyOf(t, name, train, test); got < least {
 			t.Errorf("%s has %v, want at least %v", name, got, least)
@@ -116,12 +127,14 @@ func TestForest(t *testing.T) {
 				k = 1 - k
 			}
 			y = append(y, float64(class))
-			a, b, kind = append(a, float64(class)+.6*r.NormFloat64()),
-				append(b, float64(class)+.6*r.NormFloat64()), append(kind, k)
+			a = append(a, float64(class)+.6*r.NormFloat64())
+			b = append(b, float64(class)+.6*r.NormFloat64())
+			kind = append(kind, k)
 		}
 		return newTable(t, true, y, a, b, kind)
 	}
-	train, test := draw(1), draw(2)
+	train := draw(1)
+	test := draw(2)
 	first := accuracyOf(t, Forest, train, test)
 	if first < .82 {
 		t.Errorf("the forest has %v", first)
@@ -223,7 +236,8 @@ func TestNeighboursAreTheNearest(t *testing.T) {
 // TestEqualRows checks that a group of equal rows is one point that counts as often as it occurs.
 func TestEqualRows(t *testing.T) {
 	n := 20000
-	y, a := make([]float64, n), make([]float64, n)
+	y := make([]float64, n)
+	a := make([]float64, n)
 	for i := range y {
 		y[i] = float64(i % 4)
 		a[i] = float64(i % 2) // y is 0 or 2 if a is 0, and 1 or 3 if a is 1
@@ -240,7 +254,14 @@ func TestEqualRows(t *testing.T) {
 	if got := model.(*nearest).points; got != 2 {
 		t.Errorf("%d points, want 2", got)
 	}
-	test := newTable(t, false, []float64{0, 0}, []float64{0, 1}, []float64{0, 0}, []int32{0, 0})
+	test := newTable(
+		t,
+		false,
+		[]float64{0, 0},
+		[]float64{0, 1},
+		[]float64{0, 0},
+		[]int32{0, 0},
+	)
 	predicted, err := model.Predict(t.Context(), test.All())
 	if err != nil || !slices.Equal(predicted, []float64{1, 2}) {
 		t.Errorf("%v, %v", predicted, err)
@@ -256,9 +277,14 @@ func TestFaultsOfGolearn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if rows, lengths, err := tree.Search(3, pairwise.NewEuclidean(), []float64{-1}); err != nil ||
-		lengths[0] != 1 || rows[0] != 0 {
-		t.Errorf("rows %v at distances %v, %v: no point at the origin is reported", rows, lengths,
-			err)
+		lengths[0] != 1 ||
+		rows[0] != 0 {
+		t.Errorf(
+			"rows %v at distances %v, %v: no point at the origin is reported",
+			rows,
+			lengths,
+			err,
+		)
 	}
 	// A sample returns its rows in one order from Get and in another from MapOverRows.
 	g := base.NewDenseInstances()
@@ -291,7 +317,14 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s for numbers: %v", name, err)
 		}
 	}
-	none := newTable(t, true, []float64{2, 2}, []float64{1, 2}, []float64{1, 2}, []int32{0, 0}) // both in no class
+	none := newTable(
+		t,
+		true,
+		[]float64{2, 2},
+		[]float64{1, 2},
+		[]float64{1, 2},
+		[]int32{0, 0},
+	) // both in no class
 	train := cornerTable(t, 100, 1)
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -300,11 +333,12 @@ func TestErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := fit(t.Context(), rand.NewPCG(1, 2), none.All(), 0, []int{1}); !errors.Is(err,
-			ErrRows) {
+		_, err = fit(t.Context(), rand.NewPCG(1, 2), none.All(), 0, []int{1})
+		if !errors.Is(err, ErrRows) {
 			t.Errorf("%s without a row: %v", name, err)
 		}
-		if _, err := fit(cancelled, rand.NewPCG(1, 2), train.All(), 0, []int{1, 2, 3}); !errors.Is(
+		_, err = fit(cancelled, rand.NewPCG(1, 2), train.All(), 0, []int{1, 2, 3})
+		if !errors.Is(
 			err, context.Canceled) {
 			t.Errorf("%s cancelled: %v", name, err)
 		}
@@ -312,7 +346,8 @@ func TestErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := model.Predict(cancelled, train.All()); !errors.Is(err, context.Canceled) {
+		_, err = model.Predict(cancelled, train.All())
+		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s cancelled prediction: %v", name, err)
 		}
 	}
@@ -321,9 +356,14 @@ func TestErrors(t *testing.T) {
 // ExampleForTable trains the nearest neighbours of a public table.
 func ExampleForTable() {
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"}, {Name: "y"}}}
-	table, err := dataset.NewTable(schema,
-		[]dataset.ColumnData{{Floats: []float64{1, 2, 3, 7, 8, 9, 10}},
-			{Floats: []float64{5, 5, 5, 6, 6, 6, 7}}}, nil)
+	table, err := dataset.NewTable(
+		schema,
+		[]dataset.ColumnData{
+			{Floats: []float64{1, 2, 3, 7, 8, 9, 10}},
+			{Floats: []float64{5, 5, 5, 6, 6, 6, 7}},
+		},
+		nil,
+	)
 	if err != nil {
 		panic(err)
 	}

@@ -13,8 +13,13 @@ func BenchmarkLasso(b *testing.B) {
 	x, y := randomTable(rand.New(rand.NewPCG(1, 1)), 100000, 30)
 	d := newDesign(x, y)
 	for b.Loop() {
-		if _, err := nonprivate.Lasso(context.Background(), d, 0.01,
-			nonprivate.LassoOptions{}); err != nil {
+		_, err := nonprivate.Lasso(
+			context.Background(),
+			d,
+			0.01,
+			nonprivate.LassoOptions{},
+		)
+		if err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -25,8 +30,13 @@ func BenchmarkLassoWide(b *testing.B) {
 	x, y := randomTable(rand.New(rand.NewPCG(1, 1)), 60, 5000)
 	d := newDesign(x, y)
 	for b.Loop() {
-		if _, err := nonprivate.Lasso(context.Background(), d, 0.1,
-			nonprivate.LassoOptions{}); err != nil {
+		_, err := nonprivate.Lasso(
+			context.Background(),
+			d,
+			0.1,
+			nonprivate.LassoOptions{},
+		)
+		if err != nil {
 			b.Fatal(err)
 		}
 	}

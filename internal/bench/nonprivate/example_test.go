@@ -21,12 +21,19 @@ func ExampleOLS() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	pred, err := m.Predict(nil, regression.Rows{N: 4, Numeric: map[string][]float64{"x": d.X[0]}})
+	pred, err := m.Predict(
+		nil,
+		regression.Rows{N: 4, Numeric: map[string][]float64{"x": d.X[0]}},
+	)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("y = %.3f + %.3f x, R2 %.3f\n", m.Intercept, m.Terms[0].Coefficient,
-		regression.R2(pred, d.Y))
+	fmt.Printf(
+		"y = %.3f + %.3f x, R2 %.3f\n",
+		m.Intercept,
+		m.Terms[0].Coefficient,
+		regression.R2(pred, d.Y),
+	)
 	// Output: y = 1.000 + 2.000 x, R2 1.000
 }
 
@@ -55,8 +62,12 @@ func ExampleLasso() {
 func ExampleLassoSolver() {
 	x := [][]float64{{-2, -1, 0, 1, 2}, {1, -1, 0, -1, 1}}
 	y := []float64{-3, -3, 0, 1, 5}
-	s, err := nonprivate.NewLassoSolver(context.Background(), x, y,
-		nonprivate.LassoOptions{Standardize: true})
+	s, err := nonprivate.NewLassoSolver(
+		context.Background(),
+		x,
+		y,
+		nonprivate.LassoOptions{Standardize: true},
+	)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -79,12 +90,18 @@ func ExampleBaseline() {
 		log.Fatal(err)
 	}
 	m, err := trainer.Fit(context.Background(), regression.Design{
-		Names: []string{"x"}, X: [][]float64{{-1, 0, 1}}, Target: "y", Y: []float64{-3, 0, 3},
+		Names:  []string{"x"},
+		X:      [][]float64{{-1, 0, 1}},
+		Target: "y",
+		Y:      []float64{-3, 0, 3},
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	pred, err := m.Predict(nil, regression.Rows{N: 1, Numeric: map[string][]float64{"x": {2}}})
+	pred, err := m.Predict(
+		nil,
+		regression.Rows{N: 1, Numeric: map[string][]float64{"x": {2}}},
+	)
 	if err != nil {
 		log.Fatal(err)
 	}

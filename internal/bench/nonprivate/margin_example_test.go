@@ -11,10 +11,17 @@ import (
 
 func ExampleLogistic() {
 	design := nonprivate.ClassDesign{
-		Names: []string{"hours"}, X: [][]float64{{1, 2, 3, 4, 5, 6}},
-		Target: "passed", Classes: []string{"no", "yes"}, Labels: []int32{0, 0, 1, 0, 1, 1},
+		Names:   []string{"hours"},
+		X:       [][]float64{{1, 2, 3, 4, 5, 6}},
+		Target:  "passed",
+		Classes: []string{"no", "yes"},
+		Labels:  []int32{0, 0, 1, 0, 1, 1},
 	}
-	m, err := nonprivate.Logistic(context.Background(), design, nonprivate.MarginOptions{Lambda: 1})
+	m, err := nonprivate.Logistic(
+		context.Background(),
+		design,
+		nonprivate.MarginOptions{Lambda: 1},
+	)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -29,11 +36,17 @@ func ExampleLogistic() {
 
 func ExampleLinearSVM() {
 	design := nonprivate.ClassDesign{
-		Names: []string{"hours"}, X: [][]float64{{1, 2, 3, 4, 5, 6}},
-		Target: "passed", Classes: []string{"no", "yes"}, Labels: []int32{0, 0, 1, 0, 1, 1},
+		Names:   []string{"hours"},
+		X:       [][]float64{{1, 2, 3, 4, 5, 6}},
+		Target:  "passed",
+		Classes: []string{"no", "yes"},
+		Labels:  []int32{0, 0, 1, 0, 1, 1},
 	}
-	m, err := nonprivate.LinearSVM(context.Background(), design,
-		nonprivate.MarginOptions{Lambda: 1, Standardize: true})
+	m, err := nonprivate.LinearSVM(
+		context.Background(),
+		design,
+		nonprivate.MarginOptions{Lambda: 1, Standardize: true},
+	)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -18,7 +18,9 @@ func eightRecords() nonprivate.ClassDesign {
 			{.5, 1.5, 2, -1, -.5, .1, 3, -2},
 			{1, -2, .3, .7, -1.2, .1, 2, .4},
 		},
-		Target: "class", Classes: []string{"no", "yes"}, Labels: []int32{0, 1, 1, 0, 0, 1, 1, 0},
+		Target:  "class",
+		Classes: []string{"no", "yes"},
+		Labels:  []int32{0, 1, 1, 0, 0, 1, 1, 0},
 	}
 }
 
@@ -36,19 +38,41 @@ func TestMarginSmall(t *testing.T) {
 		lambda float64
 		want   []float64
 	}{
-		{nonprivate.Logistic, 1, []float64{1.0917961850829394, -0.2379524340178245, -0.46021434}},
-		{nonprivate.Logistic, .1, []float64{2.058932708693142, -0.639998665590329, -0.73886927}},
-		{nonprivate.LinearSVM, 1,
-			[]float64{0.978349765637581, -0.3062469694521168, -0.7515233554226106}},
-		{nonprivate.LinearSVM, .1,
-			[]float64{1.2858270379975016, -0.4696132596685011, -1.0082309166760564}},
+		{
+			nonprivate.Logistic,
+			1,
+			[]float64{1.0917961850829394, -0.2379524340178245, -0.46021434},
+		},
+		{
+			nonprivate.Logistic,
+			.1,
+			[]float64{2.058932708693142, -0.639998665590329, -0.73886927},
+		},
+		{
+			nonprivate.LinearSVM,
+			1,
+			[]float64{0.978349765637581, -0.3062469694521168, -0.7515233554226106},
+		},
+		{
+			nonprivate.LinearSVM,
+			.1,
+			[]float64{1.2858270379975016, -0.4696132596685011, -1.0082309166760564},
+		},
 	} {
-		m, err := c.fit(context.Background(), eightRecords(), nonprivate.MarginOptions{Lambda: c.lambda})
+		m, err := c.fit(
+			context.Background(),
+			eightRecords(),
+			nonprivate.MarginOptions{Lambda: c.lambda},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s := m.Scores[0].(*regression.Linear)
-		for j, got := range []float64{s.Terms[0].Coefficient, s.Terms[1].Coefficient, s.Intercept} {
+		for j, got := range []float64{
+			s.Terms[0].Coefficient,
+			s.Terms[1].Coefficient,
+			s.Intercept,
+		} {
 			if math.Abs(got-c.want[j]) > 2e-8 {
 				t.Errorf("lambda %v, coefficient %d: %v, want %v", c.lambda, j, got, c.want[j])
 			}
@@ -61,7 +85,8 @@ func TestMarginSmall(t *testing.T) {
 func TestMarginStationary(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 40 {
-		n, k := 2+r.IntN(80), 1+r.IntN(12)
+		n := 2 + r.IntN(80)
+		k := 1 + r.IntN(12)
 		d := nonprivate.ClassDesign{
 			Target:  "y",
 			Classes: []string{"0", "1"},
@@ -73,12 +98,14 @@ func TestMarginStationary(t *testing.T) {
 			for i := range column {
 				column[i] = scale * (r.NormFloat64() + 3)
 			}
-			d.X, d.Names = append(d.X, column), append(d.Names, string(rune('a'+j)))
+			d.X = append(d.X, column)
+			d.Names = append(d.Names, string(rune('a'+j)))
 		}
 		for i := range d.Labels {
 			d.Labels[i] = int32(r.IntN(3)) // 2 is no class
 		}
-		d.Labels[0], d.Labels[1] = 0, 1
+		d.Labels[0] = 0
+		d.Labels[1] = 1
 		lambda := math.Exp(r.Float64()*6 - 3)
 		for name, slope := range map[string]func(float64) float64{
 			"logistic": func(m float64) float64 { return -1 / (1 + math.Exp(m)) },
@@ -88,7 +115,11 @@ func TestMarginStationary(t *testing.T) {
 			if name == "svm" {
 				fit = nonprivate.LinearSVM
 			}
-			m, err := fit(context.Background(), d, nonprivate.MarginOptions{Lambda: lambda})
+			m, err := fit(
+				context.Background(),
+				d,
+				nonprivate.MarginOptions{Lambda: lambda},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,8 +148,15 @@ func TestMarginStationary(t *testing.T) {
 			}
 			for j, g := range gradient {
 				if math.Abs(g) > 1e-7*sizes[j] {
-					t.Errorf("%s, n %d, lambda %v: gradient %d is %v of %v", name, n, lambda, j, g,
-						sizes[j])
+					t.Errorf(
+						"%s, n %d, lambda %v: gradient %d is %v of %v",
+						name,
+						n,
+						lambda,
+						j,
+						g,
+						sizes[j],
+					)
 				}
 			}
 		}
@@ -143,7 +181,8 @@ func TestMarginStandardize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, y := a.Scores[0].(*regression.Linear), b.Scores[0].(*regression.Linear)
+	x := a.Scores[0].(*regression.Linear)
+	y := b.Scores[0].(*regression.Linear)
 	if math.Abs(x.Terms[0].Coefficient-1000*y.Terms[0].Coefficient) > 1e-9 ||
 		math.Abs(x.Terms[1].Coefficient-y.Terms[1].Coefficient) > 1e-9 {
 		t.Errorf("%+v and %+v", x.Terms, y.Terms)
@@ -191,8 +230,10 @@ func TestMarginOnPublicTable(t *testing.T) {
 func TestMarginTotal(t *testing.T) {
 	d := eightRecords()
 	odd := eightRecords()
-	odd.X = [][]float64{{1, 1, 1, 1, 1, 1, 1, 1},
-		{math.NaN(), math.Inf(1), 1e300, -1e300, 0, 1, 2, 3}}
+	odd.X = [][]float64{
+		{1, 1, 1, 1, 1, 1, 1, 1},
+		{math.NaN(), math.Inf(1), 1e300, -1e300, 0, 1, 2, 3},
+	}
 	one := eightRecords()
 	one.Labels = make([]int32, 8)
 	none := eightRecords()
@@ -201,13 +242,25 @@ func TestMarginTotal(t *testing.T) {
 	three.Classes = []string{"a", "b", "c"}
 	three.Labels = []int32{0, 1, 2, 0, 1, 2, 0, 3}
 	for name, c := range map[string]nonprivate.ClassDesign{
-		"plain": d, "odd": odd, "one class": one, "no class": none, "three": three,
-		"no rows":    {Names: []string{"a"}, X: [][]float64{{}}, Target: "y", Classes: d.Classes},
+		"plain":     d,
+		"odd":       odd,
+		"one class": one,
+		"no class":  none,
+		"three":     three,
+		"no rows": {
+			Names:   []string{"a"},
+			X:       [][]float64{{}},
+			Target:  "y",
+			Classes: d.Classes,
+		},
 		"no columns": {Target: "y", Classes: d.Classes, Labels: []int32{1, 1, 0}},
 	} {
 		for _, lambda := range []float64{1e-6, 1, 1e6} {
 			for _, standardize := range []bool{false, true} {
-				options := nonprivate.MarginOptions{Lambda: lambda, Standardize: standardize}
+				options := nonprivate.MarginOptions{
+					Lambda:      lambda,
+					Standardize: standardize,
+				}
 				for _, fit := range []func(
 					context.Context, nonprivate.ClassDesign, nonprivate.MarginOptions,
 				) (*regression.Classifier, error){nonprivate.Logistic, nonprivate.LinearSVM} {
@@ -229,29 +282,37 @@ func TestMarginErrors(t *testing.T) {
 	ctx := context.Background()
 	good := nonprivate.MarginOptions{Lambda: 1}
 	for _, lambda := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, err := nonprivate.Logistic(ctx, eightRecords(),
-			nonprivate.MarginOptions{Lambda: lambda}); !errors.Is(err, nonprivate.ErrLambda) {
+		_, err := nonprivate.Logistic(
+			ctx,
+			eightRecords(),
+			nonprivate.MarginOptions{Lambda: lambda},
+		)
+		if !errors.Is(err, nonprivate.ErrLambda) {
 			t.Errorf("lambda %v: %v", lambda, err)
 		}
 	}
 	d := eightRecords()
 	d.Names = d.Names[:1]
-	if _, err := nonprivate.Logistic(ctx, d, good); !errors.Is(err, nonprivate.ErrShape) {
+	_, err := nonprivate.Logistic(ctx, d, good)
+	if !errors.Is(err, nonprivate.ErrShape) {
 		t.Errorf("names: %v", err)
 	}
 	d = eightRecords()
 	d.Labels = d.Labels[:3]
-	if _, err := nonprivate.LinearSVM(ctx, d, good); !errors.Is(err, nonprivate.ErrShape) {
+	_, err = nonprivate.LinearSVM(ctx, d, good)
+	if !errors.Is(err, nonprivate.ErrShape) {
 		t.Errorf("labels: %v", err)
 	}
 	d = eightRecords()
 	d.Classes = d.Classes[:1]
-	if _, err := nonprivate.LinearSVM(ctx, d, good); !errors.Is(err, nonprivate.ErrClasses) {
+	_, err = nonprivate.LinearSVM(ctx, d, good)
+	if !errors.Is(err, nonprivate.ErrClasses) {
 		t.Errorf("classes: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := nonprivate.Logistic(cancelled, eightRecords(), good); !errors.Is(err, context.Canceled) {
+	_, err = nonprivate.Logistic(cancelled, eightRecords(), good)
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("context: %v", err)
 	}
 	var unknown *nonprivate.UnknownClassBaselineError

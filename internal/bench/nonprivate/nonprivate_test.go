@@ -52,7 +52,12 @@ func newDesign(x [][]float64, y []float64) regression.Design {
 	for j := range names {
 		names[j] = fmt.Sprintf("x%d", j)
 	}
-	return regression.Design{Names: names, X: x, Target: "y", Y: y}
+	return regression.Design{
+		Names:  names,
+		X:      x,
+		Target: "y",
+		Y:      y,
+	}
 }
 
 // coefficientsOf returns a model's coefficients, one for each column.
@@ -65,11 +70,18 @@ func coefficientsOf(m *regression.Linear) []float64 {
 }
 
 // checkCoefficients compares the fitted contributions: coefficients in units of the columns' spreads.
-func checkCoefficients(t *testing.T, what string, r reference, got, want []float64, tolerance float64) {
+func checkCoefficients(
+	t *testing.T,
+	what string,
+	r reference,
+	got, want []float64,
+	tolerance float64,
+) {
 	t.Helper()
 	for j := range want {
 		scale := floats.Max(r.X[j]) - floats.Min(r.X[j])
-		if diff := math.Abs(got[j]-want[j]) * math.Max(scale, 1e-9); !(diff <= tolerance) {
+		diff := math.Abs(got[j]-want[j]) * math.Max(scale, 1e-9)
+		if !(diff <= tolerance) {
 			t.Errorf("%s %s: coefficient %d is %v, want %v", r.Name, what, j, got[j], want[j])
 		}
 	}
@@ -83,17 +95,29 @@ func TestOLSAndRidgeMatchScikitLearn(t *testing.T) {
 		}
 		checkCoefficients(t, "ols", r, coefficientsOf(m), r.OLS.W, 1e-8)
 		for _, want := range r.Ridge {
-			m, err := nonprivate.Ridge(context.Background(), newDesign(r.X, r.Y), want.Lambda)
+			m, err := nonprivate.Ridge(
+				context.Background(),
+				newDesign(r.X, r.Y),
+				want.Lambda,
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkCoefficients(t, fmt.Sprintf("ridge %g", want.Lambda), r, coefficientsOf(m), want.W, 1e-7)
+			checkCoefficients(
+				t,
+				fmt.Sprintf("ridge %g", want.Lambda),
+				r,
+				coefficientsOf(m),
+				want.W,
+				1e-7,
+			)
 		}
 	}
 }
 
 func randomTable(rng *rand.Rand, n, d int) ([][]float64, []float64) {
-	x, y := make([][]float64, d), make([]float64, n)
+	x := make([][]float64, d)
+	y := make([]float64, n)
 	for i := range y {
 		y[i] = rng.NormFloat64()
 	}
@@ -137,8 +161,10 @@ func TestOLSResidualIsOrthogonal(t *testing.T) {
 		nearlyCollinear += coefficientsOf(m)[v]
 	}
 	if math.Abs(nearlyCollinear-1) > 0.1 {
-		t.Errorf("coefficients of the two nearly equal columns add up to %v, want about 1",
-			nearlyCollinear)
+		t.Errorf(
+			"coefficients of the two nearly equal columns add up to %v, want about 1",
+			nearlyCollinear,
+		)
 	}
 }
 
@@ -160,20 +186,29 @@ func TestBaselinesAreTotalOnRows(t *testing.T) {
 	nan := math.NaN()
 	inf := math.Inf(1)
 	tables := map[string]regression.Design{
-		"no rows":      newDesign([][]float64{{}, {}}, []float64{}),
-		"no columns":   newDesign(nil, []float64{1, 2}),
-		"nothing":      newDesign(nil, nil),
-		"one row":      newDesign([][]float64{{1}, {2}}, []float64{3}),
-		"two rows":     newDesign([][]float64{{1, 2}, {2, 2}}, []float64{3, 4}),
-		"all missing":  newDesign([][]float64{{nan, nan, nan}}, []float64{nan, nan, nan}),
-		"some missing": newDesign([][]float64{{nan, 1, 2}, {inf, -inf, 3}}, []float64{1, nan, inf}),
-		"huge": newDesign([][]float64{{1e308, -1e308, 1e308}, {1, 2, 4}},
-			[]float64{1e308, -1e308, 5}),
-		"tiny": newDesign([][]float64{{1e-308, 2e-308, 0}, {1e-99, 2e-99, -4e-99}},
-			[]float64{1e99, 2, 4}),
+		"no rows":     newDesign([][]float64{{}, {}}, []float64{}),
+		"no columns":  newDesign(nil, []float64{1, 2}),
+		"nothing":     newDesign(nil, nil),
+		"one row":     newDesign([][]float64{{1}, {2}}, []float64{3}),
+		"two rows":    newDesign([][]float64{{1, 2}, {2, 2}}, []float64{3, 4}),
+		"all missing": newDesign([][]float64{{nan, nan, nan}}, []float64{nan, nan, nan}),
+		"some missing": newDesign(
+			[][]float64{{nan, 1, 2}, {inf, -inf, 3}},
+			[]float64{1, nan, inf},
+		),
+		"huge": newDesign(
+			[][]float64{{1e308, -1e308, 1e308}, {1, 2, 4}},
+			[]float64{1e308, -1e308, 5},
+		),
+		"tiny": newDesign(
+			[][]float64{{1e-308, 2e-308, 0}, {1e-99, 2e-99, -4e-99}},
+			[]float64{1e99, 2, 4},
+		),
 		"constant": newDesign([][]float64{{0.1, 0.1, 0.1}, {7, 7, 7}}, []float64{5, 5, 5}),
-		"more columns": newDesign([][]float64{{1, 2}, {2, 1}, {5, 5}, {1, 0}, {3, 4}},
-			[]float64{3, 4}),
+		"more columns": newDesign(
+			[][]float64{{1, 2}, {2, 1}, {5, 5}, {1, 0}, {3, 4}},
+			[]float64{3, 4},
+		),
 	}
 	for name, d := range tables {
 		for _, method := range []string{nonprivate.NonprivateOLS, nonprivate.NonprivateRidge,
@@ -200,8 +235,10 @@ func TestBaselinesAreTotalOnRows(t *testing.T) {
 }
 
 func TestBaselineMissingCellsTakeTheMean(t *testing.T) {
-	m, err := nonprivate.OLS(context.Background(),
-		newDesign([][]float64{{0, math.NaN(), 4, 8}}, []float64{1, 9, 5, 9}))
+	m, err := nonprivate.OLS(
+		context.Background(),
+		newDesign([][]float64{{0, math.NaN(), 4, 8}}, []float64{1, 9, 5, 9}),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +261,8 @@ func TestBaselineErrors(t *testing.T) {
 		for _, method := range []string{nonprivate.NonprivateOLS, nonprivate.NonprivateRidge,
 			nonprivate.NonprivateLasso} {
 			trainer, _ := nonprivate.Baseline(method)
-			if m, err := trainer.Fit(ctx, d); !errors.Is(err, nonprivate.ErrShape) || m != nil {
+			m, err := trainer.Fit(ctx, d)
+			if !errors.Is(err, nonprivate.ErrShape) || m != nil {
 				t.Errorf("%s: %v, %v", method, m, err)
 			}
 		}
@@ -236,20 +274,22 @@ func TestBaselineErrors(t *testing.T) {
 		t.Errorf("a name given twice: %v", err)
 	}
 	for _, lambda := range []float64{-1, math.NaN(), math.Inf(1)} {
-		if _, err := nonprivate.Ridge(ctx, good, lambda); !errors.Is(err, nonprivate.ErrLambda) {
+		_, err := nonprivate.Ridge(ctx, good, lambda)
+		if !errors.Is(err, nonprivate.ErrLambda) {
 			t.Errorf("ridge %v: %v", lambda, err)
 		}
-		if _, err := nonprivate.Lasso(ctx, good, lambda, nonprivate.LassoOptions{}); !errors.Is(err,
-			nonprivate.ErrLambda) {
+		_, err = nonprivate.Lasso(ctx, good, lambda, nonprivate.LassoOptions{})
+		if !errors.Is(err, nonprivate.ErrLambda) {
 			t.Errorf("lasso %v: %v", lambda, err)
 		}
 	}
-	if _, err := nonprivate.Lasso(ctx, good, 0, nonprivate.LassoOptions{}); !errors.Is(err,
-		nonprivate.ErrLambda) {
+	_, err := nonprivate.Lasso(ctx, good, 0, nonprivate.LassoOptions{})
+	if !errors.Is(err, nonprivate.ErrLambda) {
 		t.Errorf("lasso 0: %v", err)
 	}
 	var unknown *nonprivate.UnknownBaselineError
-	if _, err := nonprivate.Baseline("ols"); !errors.As(err, &unknown) || unknown.Name != "ols" {
+	_, err = nonprivate.Baseline("ols")
+	if !errors.As(err, &unknown) || unknown.Name != "ols" {
 		t.Errorf("unknown baseline: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(ctx)
@@ -266,7 +306,10 @@ func TestBaselineErrors(t *testing.T) {
 // TestLimitIsUnbounded checks that columns are clamped as a model clamps them.
 func TestLimitIsUnbounded(t *testing.T) {
 	if columns.Limit != regression.Unbounded {
-		t.Errorf("cells are clamped at %v, those of a model at %v", columns.Limit,
-			regression.Unbounded)
+		t.Errorf(
+			"cells are clamped at %v, those of a model at %v",
+			columns.Limit,
+			regression.Unbounded,
+		)
 	}
 }

@@ -16,7 +16,12 @@ func separatedTable(t *testing.T, n int, odd bool) *dataset.Table {
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "side", Kind: dataset.Category, Categories: []string{"low", "high"}},
 		{Name: "a"},
-		{Name: "kind", Kind: dataset.Category, Categories: []string{"u", "v"}, Other: true},
+		{
+			Name:       "kind",
+			Kind:       dataset.Category,
+			Categories: []string{"u", "v"},
+			Other:      true,
+		},
 	}}
 	var codes, kinds []int32
 	var a []float64
@@ -26,13 +31,20 @@ func separatedTable(t *testing.T, n int, odd bool) *dataset.Table {
 		if x > 0 {
 			code = 1
 		}
-		codes, a, kinds = append(codes, code), append(a, x), append(kinds, int32(i%3))
+		codes = append(codes, code)
+		a = append(a, x)
+		kinds = append(kinds, int32(i%3))
 		if odd {
-			codes, a, kinds = append(codes, 2), append(a, -5-x), append(kinds, 2)
+			codes = append(codes, 2)
+			a = append(a, -5-x)
+			kinds = append(kinds, 2)
 		}
 	}
-	table, err := dataset.NewTable(schema,
-		[]dataset.ColumnData{{Codes: codes}, {Floats: a}, {Codes: kinds}}, nil)
+	table, err := dataset.NewTable(
+		schema,
+		[]dataset.ColumnData{{Codes: codes}, {Floats: a}, {Codes: kinds}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +77,8 @@ func TestOpenClassifiers(t *testing.T) {
 					right++
 				}
 			}
-			if moved := odd && name == nonprivate.NonprivateOLS; (right > 392) == moved {
+			moved := odd && name == nonprivate.NonprivateOLS
+			if (right > 392) == moved {
 				t.Errorf("%s, rows in no class %v: %d of 400 are right", name, odd, right)
 			}
 		}
@@ -94,7 +107,8 @@ func TestForTableNumbers(t *testing.T) {
 		}
 	}
 	var unknown *nonprivate.UnknownBaselineError
-	if _, err := nonprivate.ForTable(nonprivate.NonprivateSVM, false); !errors.As(err, &unknown) {
+	_, err = nonprivate.ForTable(nonprivate.NonprivateSVM, false)
+	if !errors.As(err, &unknown) {
 		t.Errorf("a baseline of classes for numbers: %v", err)
 	}
 }

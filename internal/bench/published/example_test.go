@@ -19,9 +19,16 @@ func ExampleNew() {
 		}
 		columns = append(columns, dataset.ColumnData{Floats: c})
 	}
-	table, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{
-		{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "y"},
-	}}, columns, nil)
+	table, err := dataset.NewTable(
+		dataset.Schema{Columns: []dataset.Column{
+			{Name: "a"},
+			{Name: "b"},
+			{Name: "c"},
+			{Name: "y"},
+		}},
+		columns,
+		nil,
+	)
 	if err != nil {
 		panic(err)
 	}
@@ -29,7 +36,14 @@ func ExampleNew() {
 	if err != nil {
 		panic(err)
 	}
-	fitted, err := method.Fit(context.Background(), rand.NewPCG(1, 2), table.All(), 3, 1, 0)
+	fitted, err := method.Fit(
+		context.Background(),
+		rand.NewPCG(1, 2),
+		table.All(),
+		3,
+		1,
+		0,
+	)
 	fmt.Println(fitted.Columns, err)
 	// Output: [0] <nil>
 }
@@ -53,13 +67,20 @@ func ExampleKendall_Law() {
 	if err != nil {
 		panic(err)
 	}
-	after, err := published.Kendall{K: 1}.Law([][]float64{{5, 5, 5, 5, 6}, {1, 2, 3, 4, 5}},
-		[]float64{1, 2, 3, 4, 5}, 1)
+	after, err := published.Kendall{K: 1}.Law(
+		[][]float64{{5, 5, 5, 5, 6}, {1, 2, 3, 4, 5}},
+		[]float64{1, 2, 3, 4, 5},
+		1,
+	)
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("%.2f %.2f %v\n", math.Exp(before.LogP(0)), math.Exp(after.LogP(0)),
-		published.Loss(before, after))
+	fmt.Printf(
+		"%.2f %.2f %v\n",
+		math.Exp(before.LogP(0)),
+		math.Exp(after.LogP(0)),
+		published.Loss(before, after),
+	)
 	// Output: 1.00 0.42 +Inf
 }
 
@@ -72,7 +93,11 @@ func ExampleSISScores() {
 
 // The scores are nearly equal, in opposite order. The log ratio is ln 2 at an epsilon of .01.
 func ExampleTopK_Law() {
-	m := published.TopK{K: 2, Epsilon: .01, Gamma: .5}
+	m := published.TopK{
+		K:       2,
+		Epsilon: .01,
+		Gamma:   .5,
+	}
 	a, err := m.Law([]float64{3e-9, 2e-9, 1e-9, 0})
 	if err != nil {
 		panic(err)
@@ -102,7 +127,8 @@ func ExampleDepths() {
 		}
 		return d
 	}
-	a, b := heaps(100), heaps(99)
+	a := heaps(100)
+	b := heaps(99)
 	fmt.Printf("%d %d, log ratio %.1f\n", a.Distance(), b.Distance(), a.LogPass()-b.LogPass())
 	// Output: 21 20, log ratio 2.0
 }

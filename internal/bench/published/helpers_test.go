@@ -69,7 +69,13 @@ func firstPickLogP(l Law, j int) float64 {
 
 // checkFrequencies draws runs times and compares every frequency with the distribution at six standard deviations, a
 // false-alarm rate below 1e-8 per outcome. The seed is fixed.
-func checkFrequencies(t *testing.T, what string, l Law, runs int, draw func(Source) []int) {
+func checkFrequencies(
+	t *testing.T,
+	what string,
+	l Law,
+	runs int,
+	draw func(Source) []int,
+) {
 	t.Helper()
 	count := map[string]float64{}
 	src := fixedSource(11)
@@ -81,7 +87,8 @@ func checkFrequencies(t *testing.T, what string, l Law, runs int, draw func(Sour
 		p := math.Exp(d.LogP)
 		n := float64(runs)
 		total += p
-		if got := count[columnsKey(d.Columns)]; math.Abs(got-n*p) > 6*math.Sqrt(n*p*(1-p))+1 {
+		got := count[columnsKey(d.Columns)]
+		if math.Abs(got-n*p) > 6*math.Sqrt(n*p*(1-p))+1 {
 			t.Errorf("%s: %v drawn %v times, expected %.1f", what, d.Columns, got, n*p)
 		}
 		delete(count, columnsKey(d.Columns))

@@ -26,8 +26,10 @@ func correctedByDefinition(m TopK, scores []float64) Law {
 				out = max(out, s)
 			}
 		}
-		sets = append(sets,
-			class{utility: -m.Epsilon / 2 * ((1-m.Gamma)*max(in, out) - m.Gamma*in)})
+		sets = append(
+			sets,
+			class{utility: -m.Epsilon / 2 * ((1-m.Gamma)*max(in, out) - m.Gamma*in)},
+		)
 	}
 	law := make(Law, len(all))
 	logs := make([]float64, len(all))
@@ -47,15 +49,25 @@ func correctedByDefinition(m TopK, scores []float64) Law {
 // TestCorrectedMechanismMatchesSpecification reproduces the output distributions of the corrected mechanism in the
 // specification, which validates the reference for the witnesses.
 func TestCorrectedMechanismMatchesSpecification(t *testing.T) {
-	m := TopK{K: 2, Epsilon: 1, Gamma: .5, Gumbel: true}
+	m := TopK{
+		K:       2,
+		Epsilon: 1,
+		Gamma:   .5,
+		Gumbel:  true,
+	}
 	for _, want := range [][]float64{
 		{.254027, .197836, .154075, .154075, .119994, .119994},
 		{.280178, .200109, .148250, .148250, .111607, .111607},
 	} {
 		l := correctedByDefinition(m, []float64{3, 2, 1, 0})
 		for i, d := range l {
-			checkNear(t, fmt.Sprintf("gumbel %v: %v", m.Gumbel, d.Columns), math.Exp(d.LogP), want[i],
-				5e-7)
+			checkNear(
+				t,
+				fmt.Sprintf("gumbel %v: %v", m.Gumbel, d.Columns),
+				math.Exp(d.LogP),
+				want[i],
+				5e-7,
+			)
 		}
 		m.Gumbel = false
 	}
@@ -68,17 +80,38 @@ func TestLipschitzWitnessOrder(t *testing.T) {
 		up := make([]float64, 2*k)
 		down := make([]float64, 2*k)
 		for j := range up {
-			up[j], down[j] = float64(j)*1e-9, -float64(j)*1e-9
+			up[j] = float64(j) * 1e-9
+			down[j] = -float64(j) * 1e-9
 		}
 		for _, epsilon := range []float64{.01, 1, 5} {
-			m := TopK{K: k, Epsilon: epsilon, Gamma: .5, Gumbel: true}
-			checkNear(t, fmt.Sprintf("k = %d, epsilon = %v", k, epsilon),
-				Loss(must(m.Law(up)), must(m.Law(down))), want, .0005)
-			checkNear(t, fmt.Sprintf("k = %d, epsilon = %v, corrected", k, epsilon),
-				Loss(correctedByDefinition(m, up), correctedByDefinition(m, down)), 0, 1e-6)
+			m := TopK{
+				K:       k,
+				Epsilon: epsilon,
+				Gamma:   .5,
+				Gumbel:  true,
+			}
+			checkNear(
+				t,
+				fmt.Sprintf("k = %d, epsilon = %v", k, epsilon),
+				Loss(must(m.Law(up)), must(m.Law(down))),
+				want,
+				.0005,
+			)
+			checkNear(
+				t,
+				fmt.Sprintf("k = %d, epsilon = %v, corrected", k, epsilon),
+				Loss(correctedByDefinition(m, up), correctedByDefinition(m, down)),
+				0,
+				1e-6,
+			)
 			if m.Gumbel = false; k <= 3 {
-				checkNear(t, fmt.Sprintf("k = %d, epsilon = %v, exponential noise", k, epsilon),
-					Loss(must(m.Law(up)), must(m.Law(down))), want, .0005)
+				checkNear(
+					t,
+					fmt.Sprintf("k = %d, epsilon = %v, exponential noise", k, epsilon),
+					Loss(must(m.Law(up)), must(m.Law(down))),
+					want,
+					.0005,
+				)
 			}
 		}
 	}
@@ -89,7 +122,8 @@ func TestLipschitzWitnessOrder(t *testing.T) {
 func TestLipschitzWitnessTables(t *testing.T) {
 	const n = 4000
 	for k, epsilons := range map[int][]float64{2: {.01, .5}, 3: {.01, .1, 1}, 5: {1}} {
-		x, y := make([][]float64, 2*k), rearrangedColumns(n, 1)[0]
+		x := make([][]float64, 2*k)
+		y := rearrangedColumns(n, 1)[0]
 		for j := range x {
 			x[j] = y
 		}
@@ -102,7 +136,13 @@ func TestLipschitzWitnessTables(t *testing.T) {
 		for _, epsilon := range epsilons {
 			m := Lipschitz{K: k}
 			got := Loss(must(m.Law(x, y, epsilon)), must(m.Law(x2, y2, epsilon)))
-			checkNear(t, fmt.Sprintf("k = %d, epsilon = %v", k, epsilon), got, math.Log(float64(k)), .01)
+			checkNear(
+				t,
+				fmt.Sprintf("k = %d, epsilon = %v", k, epsilon),
+				got,
+				math.Log(float64(k)),
+				.01,
+			)
 			if got <= epsilon {
 				t.Errorf("k = %d: loss %v is not above the claim %v", k, got, epsilon)
 			}
@@ -111,8 +151,11 @@ func TestLipschitzWitnessTables(t *testing.T) {
 			if err1 != nil || err2 != nil {
 				t.Fatal(err1, err2)
 			}
-			if got := Loss(correctedByDefinition(m.topK(epsilon), before),
-				correctedByDefinition(m.topK(epsilon), after)); got > epsilon {
+			got = Loss(
+				correctedByDefinition(m.topK(epsilon), before),
+				correctedByDefinition(m.topK(epsilon), after),
+			)
+			if got > epsilon {
 				t.Errorf("k = %d: corrected loss %v above %v", k, got, epsilon)
 			}
 		}
@@ -127,20 +170,39 @@ func TestLipschitzWitnessSearch(t *testing.T) {
 		a, b []float64
 		want float64
 	}{
-		{TopK{3, 1, .5, true}, []float64{3.289, 1.582, 1.598, -5.574, 1.573},
-			[]float64{2.289, 2.326, .598, -4.574, 2.573}, 1.68},
-		{TopK{4, 1, .5, false}, []float64{-1.334, 1.059, .653, 1.412, -1.307, 2.368},
-			[]float64{-2.334, 1.404, 1.653, 2.412, -.307, 1.368}, 1.92},
-		{TopK{3, 1, .25, false}, []float64{-.148, .332, .159, .190, -2.940},
-			[]float64{-1.148, -.668, 1.159, -.810, -1.940}, 1.68},
+		{
+			TopK{3, 1, .5, true},
+			[]float64{3.289, 1.582, 1.598, -5.574, 1.573},
+			[]float64{2.289, 2.326, .598, -4.574, 2.573},
+			1.68,
+		},
+		{
+			TopK{4, 1, .5, false},
+			[]float64{-1.334, 1.059, .653, 1.412, -1.307, 2.368},
+			[]float64{-2.334, 1.404, 1.653, 2.412, -.307, 1.368},
+			1.92,
+		},
+		{
+			TopK{3, 1, .25, false},
+			[]float64{-.148, .332, .159, .190, -2.940},
+			[]float64{-1.148, -.668, 1.159, -.810, -1.940},
+			1.68,
+		},
 	} {
 		for j := range x.a {
 			if math.Abs(x.a[j]-x.b[j]) > 1+1e-9 {
 				t.Fatalf("scores %d differ by more than the sensitivity", j)
 			}
 		}
-		checkNear(t, fmt.Sprint(x.m), Loss(must(x.m.Law(x.a)), must(x.m.Law(x.b))), x.want, .01)
-		if got := Loss(correctedByDefinition(x.m, x.a), correctedByDefinition(x.m, x.b)); got > x.m.Epsilon {
+		checkNear(
+			t,
+			fmt.Sprint(x.m),
+			Loss(must(x.m.Law(x.a)), must(x.m.Law(x.b))),
+			x.want,
+			.01,
+		)
+		got := Loss(correctedByDefinition(x.m, x.a), correctedByDefinition(x.m, x.b))
+		if got > x.m.Epsilon {
 			t.Errorf("%v: corrected loss %v above %v", x.m, got, x.m.Epsilon)
 		}
 	}
@@ -152,13 +214,20 @@ func TestLipschitzCorrectedHolds(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 200 {
 		d := 2 + r.IntN(4)
-		m := TopK{K: 1 + r.IntN(d-1), Epsilon: 1, Gamma: r.Float64(), Gumbel: r.IntN(2) == 0}
-		a, b := make([]float64, d), make([]float64, d)
+		m := TopK{
+			K:       1 + r.IntN(d-1),
+			Epsilon: 1,
+			Gamma:   r.Float64(),
+			Gumbel:  r.IntN(2) == 0,
+		}
+		a := make([]float64, d)
+		b := make([]float64, d)
 		for j := range a {
 			a[j] = float64(r.IntN(5)) / 2
 			b[j] = a[j] + float64(r.IntN(5)-2)/2
 		}
-		if got := Loss(correctedByDefinition(m, a), correctedByDefinition(m, b)); got > m.Epsilon+1e-9 {
+		got := Loss(correctedByDefinition(m, a), correctedByDefinition(m, b))
+		if got > m.Epsilon+1e-9 {
 			t.Fatalf("%v: loss %v for %v and %v", m, got, a, b)
 		}
 	}
@@ -166,13 +235,19 @@ func TestLipschitzCorrectedHolds(t *testing.T) {
 
 func TestLipschitzDrawsItsLaw(t *testing.T) {
 	scores := []float64{.5, 3, 1, 2.5, 1, 4}
-	for _, m := range []TopK{{3, 1, .5, true}, {3, 2, .5, false}, {2, 1, 0, false},
-		{5, 1, .25, false}, {1, 1, .5, true}} {
+	for _, m := range []TopK{
+		{3, 1, .5, true},
+		{3, 2, .5, false},
+		{2, 1, 0, false},
+		{5, 1, .25, false},
+		{1, 1, .5, true},
+	} {
 		checkFrequencies(t, fmt.Sprint(m), must(m.Law(scores)), 20000, func(src Source) []int {
 			return must(m.Draw(src, scores))
 		})
 	}
-	x, y := rearrangedColumns(19, 7, 11, 5, 2), rearrangedColumns(19, 12)[0]
+	x := rearrangedColumns(19, 7, 11, 5, 2)
+	y := rearrangedColumns(19, 12)[0]
 	v, target := newView(t, x, y)
 	m := Lipschitz{K: 2}
 	checkFrequencies(t, "tables", must(m.Law(x, y, 3)), 10000, func(src Source) []int {
@@ -194,7 +269,11 @@ func TestLipschitzWide(t *testing.T) {
 			scores[j] += 1e7
 		}
 	}
-	got := must(TopK{K: k, Epsilon: 1, Gamma: .5}.Draw(fixedSource(3), scores))
+	got := must(TopK{
+		K:       k,
+		Epsilon: 1,
+		Gamma:   .5,
+	}.Draw(fixedSource(3), scores))
 	want := make([]int, k)
 	for j := range want {
 		want[j] = j
@@ -203,7 +282,12 @@ func TestLipschitzWide(t *testing.T) {
 		t.Errorf("picked %v", got)
 	}
 	equal := make([]float64, d)
-	if got := must(TopK{K: k, Epsilon: 1, Gamma: .5}.Draw(fixedSource(3), equal)); len(
+	got = must(TopK{
+		K:       k,
+		Epsilon: 1,
+		Gamma:   .5,
+	}.Draw(fixedSource(3), equal))
+	if len(
 		slices.Compact(got)) != k {
 		t.Errorf("%d different columns, want %d", len(got), k)
 	}

@@ -18,10 +18,12 @@ func TestNew(t *testing.T) {
 		}
 	}
 	var unknown *UnknownMethodError
-	if _, err := New("kendall", Options{}); !errors.As(err, &unknown) || unknown.Name != "kendall" {
+	_, err := New("kendall", Options{})
+	if !errors.As(err, &unknown) || unknown.Name != "kendall" {
 		t.Errorf("unknown name: %v", err)
 	}
-	if m, _ := New(NameSIS, Options{K: 3, Peeling: true}); m != (SIS{K: 3, Peeling: true}) {
+	m, _ := New(NameSIS, Options{K: 3, Peeling: true})
+	if m != (SIS{K: 3, Peeling: true}) {
 		t.Errorf("options lost: %v", m)
 	}
 	if m, _ := New(NameKendall, Options{}); m != (Kendall{K: DefaultK}) {
@@ -32,11 +34,21 @@ func TestNew(t *testing.T) {
 // TestMethodsRefuseInvalidSettings checks that every method refuses invalid settings before it reads a row.
 func TestMethodsRefuseInvalidSettings(t *testing.T) {
 	v, target := newView(t, rearrangedColumns(50, 7, 11, 13), rearrangedColumns(50, 3)[0])
-	category, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{
-		{Name: "a"}, {Name: "b"}, {Name: "c", Kind: dataset.Category, Categories: []string{"u"}},
-		{Name: "y"},
-	}}, []dataset.ColumnData{{Floats: []float64{1}}, {Floats: []float64{1}}, {Codes: []int32{0}},
-		{Floats: []float64{1}}}, nil)
+	category, err := dataset.NewTable(
+		dataset.Schema{Columns: []dataset.Column{
+			{Name: "a"},
+			{Name: "b"},
+			{Name: "c", Kind: dataset.Category, Categories: []string{"u"}},
+			{Name: "y"},
+		}},
+		[]dataset.ColumnData{
+			{Floats: []float64{1}},
+			{Floats: []float64{1}},
+			{Codes: []int32{0}},
+			{Floats: []float64{1}},
+		},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,41 +69,48 @@ func TestMethodsRefuseInvalidSettings(t *testing.T) {
 			"epsilon NaN":      {v, target, math.NaN(), ErrBudget},
 			"epsilon infinite": {v, target, math.Inf(1), ErrBudget},
 		} {
-			if _, err := m.Fit(ctx, fixedSource(1), x.v, x.target, x.epsilon, 1e-5); !errors.Is(err,
-				x.want) {
+			_, err := m.Fit(ctx, fixedSource(1), x.v, x.target, x.epsilon, 1e-5)
+			if !errors.Is(err, x.want) {
 				t.Errorf("%s, %s: %v, want %v", name, what, err, x.want)
 			}
 		}
 		ended, cancel := context.WithCancel(ctx)
 		cancel()
-		if _, err := m.Fit(ended, fixedSource(1), v, target, 1, 1e-5); !errors.Is(err,
-			context.Canceled) {
+		_, err := m.Fit(ended, fixedSource(1), v, target, 1, 1e-5)
+		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s, ended: %v", name, err)
 		}
 		if name == NameTukey {
-			if _, err := m.Fit(ctx, fixedSource(1), v, target, 1, 0); !errors.Is(err, ErrBudget) {
+			_, err := m.Fit(ctx, fixedSource(1), v, target, 1, 0)
+			if !errors.Is(err, ErrBudget) {
 				t.Errorf("delta 0: %v", err)
 			}
 			continue
 		}
 		for _, k := range []int{-1, 3, 4} {
 			m := must(New(name, Options{K: k}))
-			if _, err := m.Fit(ctx, fixedSource(1), v, target, 1, 0); !errors.Is(err, ErrCount) {
+			_, err := m.Fit(ctx, fixedSource(1), v, target, 1, 0)
+			if !errors.Is(err, ErrCount) {
 				t.Errorf("%s, k = %d: %v", name, k, err)
 			}
 		}
 	}
 	for _, gamma := range []float64{-.1, 1, math.NaN()} {
-		if _, err := (TopK{K: 1, Epsilon: 1, Gamma: gamma}).Draw(fixedSource(1),
-			[]float64{1, 2}); !errors.Is(err, ErrGamma) {
+		_, err := (TopK{K: 1, Epsilon: 1, Gamma: gamma}).Draw(
+			fixedSource(1),
+			[]float64{1, 2},
+		)
+		if !errors.Is(err, ErrGamma) {
 			t.Errorf("gamma %v: %v", gamma, err)
 		}
 	}
 	wide := rearrangedColumns(50, slices.Repeat([]int{7}, 40)...)
 	for name, law := range map[string]func() (Law, error){
-		NameKendall:   func() (Law, error) { return Kendall{K: 8}.Law(wide, wide[0], 1) },
-		NameSIS:       func() (Law, error) { return SIS{K: 8}.Law(wide, wide[0], 1) },
-		NameLipschitz: func() (Law, error) { return Lipschitz{K: 8}.Law(wide, wide[0], 1) },
+		NameKendall: func() (Law, error) { return Kendall{K: 8}.Law(wide, wide[0], 1) },
+		NameSIS:     func() (Law, error) { return SIS{K: 8}.Law(wide, wide[0], 1) },
+		NameLipschitz: func() (Law, error) {
+			return Lipschitz{K: 8}.Law(wide, wide[0], 1)
+		},
 	} {
 		if _, err := law(); !errors.Is(err, ErrLarge) {
 			t.Errorf("%s: law of 40 columns: %v", name, err)
@@ -116,9 +135,13 @@ func TestMethodsAcceptAnyCells(t *testing.T) {
 			for _, peeling := range []bool{false, true} {
 				m := must(New(name, Options{K: 2, Peeling: peeling}))
 				got, err := m.Fit(t.Context(), fixedSource(1), v, 1, 1, 0)
-				if err != nil || len(got.Columns) == 0 || len(got.Columns) > 2 ||
-					got.Model != nil || slices.Contains(got.Columns, 1) ||
-					!slices.IsSorted(got.Columns) || got.Columns[len(got.Columns)-1] > 3 {
+				if err != nil ||
+					len(got.Columns) == 0 ||
+					len(got.Columns) > 2 ||
+					got.Model != nil ||
+					slices.Contains(got.Columns, 1) ||
+					!slices.IsSorted(got.Columns) ||
+					got.Columns[len(got.Columns)-1] > 3 {
 					t.Errorf("%s, %s: %v, %v", what, name, got, err)
 				}
 			}
@@ -130,7 +153,13 @@ func TestMethodsAcceptAnyCells(t *testing.T) {
 func TestLoss(t *testing.T) {
 	half := math.Log(.5)
 	law := Law{{[]int{0}, math.Log(.9)}, {[]int{1}, math.Log(.1)}}
-	checkNear(t, "loss", Loss(law, Law{{[]int{1}, half}, {[]int{0}, half}}), math.Log(5), 1e-12)
+	checkNear(
+		t,
+		"loss",
+		Loss(law, Law{{[]int{1}, half}, {[]int{0}, half}}),
+		math.Log(5),
+		1e-12,
+	)
 	checkNear(t, "loss with itself", Loss(law, law), 0, 0)
 	if !math.IsInf(Loss(law, Law{{[]int{0}, 0}}), 1) ||
 		!math.IsInf(Loss(Law{{[]int{0}, 0}}, law), 1) {
@@ -166,8 +195,12 @@ func TestRandomDrawsAreUniform(t *testing.T) {
 		checkNear(t, what, got, runs*p, 6*math.Sqrt(runs*p*(1-p)))
 	}
 	if len(permutations) != 6 || len(subsets) != 3 || len(coins) != 5 {
-		t.Fatalf("%d permutations, %d subsets, %d coins", len(permutations), len(subsets),
-			len(coins))
+		t.Fatalf(
+			"%d permutations, %d subsets, %d coins",
+			len(permutations),
+			len(subsets),
+			len(coins),
+		)
 	}
 	for _, n := range permutations {
 		frequency("permutation", n, 1.0/6)

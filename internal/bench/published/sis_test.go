@@ -50,9 +50,18 @@ func TestSISWitness(t *testing.T) {
 	checkNear(t, "score of x2 with the record", after[1], 49.51, .005)
 
 	m := SIS{K: 1, Peeling: true}
-	checkNear(t, "log ratio", Loss(must(m.Law(x, y, epsilon)), must(m.Law(x2, y2, epsilon))), 25.0, .05)
-	if got := Loss(must(SIS{K: 1}.Law(x, y, epsilon)),
-		must(SIS{K: 1}.Law(x2, y2, epsilon))); got < 10 {
+	checkNear(
+		t,
+		"log ratio",
+		Loss(must(m.Law(x, y, epsilon)), must(m.Law(x2, y2, epsilon))),
+		25.0,
+		.05,
+	)
+	got := Loss(
+		must(SIS{K: 1}.Law(x, y, epsilon)),
+		must(SIS{K: 1}.Law(x2, y2, epsilon)),
+	)
+	if got < 10 {
 		t.Errorf("by the canonical Lipschitz mechanism the loss is %v only", got)
 	}
 	sound := func(x [][]float64, y []float64) Law {
@@ -63,8 +72,13 @@ func TestSISWitness(t *testing.T) {
 	}
 
 	x, y, x2, y2 = halfTable(1000)
-	checkNear(t, "log ratio at n = 1000", Loss(must(m.Law(x, y, epsilon)), must(m.Law(x2, y2, epsilon))),
-		250, 1)
+	checkNear(
+		t,
+		"log ratio at n = 1000",
+		Loss(must(m.Law(x, y, epsilon)), must(m.Law(x2, y2, epsilon))),
+		250,
+		1,
+	)
 	if got := Loss(sound(x, y), sound(x2, y2)); got > epsilon {
 		t.Errorf("plain sums, n = 1000: loss %v above %v", got, epsilon)
 	}
@@ -74,8 +88,13 @@ func TestSISWitness(t *testing.T) {
 // and that no finite cell overflows.
 func TestSISScores(t *testing.T) {
 	y := []float64{1, 4, 2, 8, 5}
-	x := [][]float64{{1, 4, 2, 8, 5}, {-10, -40, -20, -80, -50}, {3, 3, 3, 3, 3},
-		{-1e308, 1e308, -1e308, 1e308, 0}, {0, 0, 0, 0, 0}}
+	x := [][]float64{
+		{1, 4, 2, 8, 5},
+		{-10, -40, -20, -80, -50},
+		{3, 3, 3, 3, 3},
+		{-1e308, 1e308, -1e308, 1e308, 0},
+		{0, 0, 0, 0, 0},
+	}
 	s := SISScores(x, y)
 	// Centred y is (-3, 0, -2, 4, 1) with the largest value 4: sum of squares 30/16.
 	checkNear(t, "y with itself", s[0], 30.0/16, 1e-12)
@@ -86,7 +105,8 @@ func TestSISScores(t *testing.T) {
 }
 
 func TestSISDrawsItsLaw(t *testing.T) {
-	x, y := rearrangedColumns(19, 7, 11, 5, 2), rearrangedColumns(19, 12)[0]
+	x := rearrangedColumns(19, 7, 11, 5, 2)
+	y := rearrangedColumns(19, 12)[0]
 	v, target := newView(t, x, y)
 	m := SIS{K: 2, Peeling: true}
 	checkFrequencies(t, "peeling", must(m.Law(x, y, 3)), 20000, func(src Source) []int {
@@ -101,8 +121,8 @@ func TestSISDrawsItsLaw(t *testing.T) {
 		return got.Columns
 	})
 	m.Peeling = true
-	if got, err := m.Fit(context.Background(), fixedSource(1), v, target, 3, 0); err != nil ||
-		len(got.Columns) != 2 {
+	got, err := m.Fit(context.Background(), fixedSource(1), v, target, 3, 0)
+	if err != nil || len(got.Columns) != 2 {
 		t.Errorf("peeling fit: %v, %v", got, err)
 	}
 }

@@ -20,7 +20,10 @@ func heapModels(counts map[float64]int) [][]float64 {
 	var models [][]float64
 	for at, n := range counts {
 		for i := range n {
-			models = append(models, []float64{at + perturbation*(float64(i)+.5)/float64(n)})
+			models = append(
+				models,
+				[]float64{at + perturbation*(float64(i)+.5)/float64(n)},
+			)
 		}
 	}
 	return models
@@ -42,8 +45,10 @@ func soundCheck(s *Depths, e, delta float64) float64 {
 		}
 		var terms []float64
 		for q := inner; q <= s.m/2; q++ {
-			terms = append(terms,
-				e*float64(q)+logLess(s.volume[q-1], append(s.volume, math.Inf(-1))[q]))
+			terms = append(
+				terms,
+				e*float64(q)+logLess(s.volume[q-1], append(s.volume, math.Inf(-1))[q]),
+			)
 		}
 		if !(s.volume[outer-1]+e*float64(s.t+k+2)-logSum(terms) <= math.Log(delta)) {
 			return float64(k)
@@ -66,8 +71,8 @@ func TestTukeyWitnessPass(t *testing.T) {
 		delta   = 1e-5
 		m       = 200
 	)
-	a, b := must(NewDepths(twoHeaps(m, 100), epsilon, delta)),
-		must(NewDepths(twoHeaps(m, 99), epsilon, delta))
+	a := must(NewDepths(twoHeaps(m, 100), epsilon, delta))
+	b := must(NewDepths(twoHeaps(m, 99), epsilon, delta))
 	if a.Distance() != 21 || b.Distance() != 20 {
 		t.Fatalf("distances %d and %d, want 21 and 20", a.Distance(), b.Distance())
 	}
@@ -80,12 +85,16 @@ func TestTukeyWitnessPass(t *testing.T) {
 		t.Errorf("delta %v suffices at epsilon %v, the claim is %v", got, epsilon, delta)
 	}
 	for _, zeros := range []int{100, 99, 98, 90} {
-		a, b := must(NewDepths(twoHeaps(m, zeros), epsilon, delta)),
-			must(NewDepths(twoHeaps(m, zeros-1), epsilon, delta))
-		if got := math.Abs(soundPass(a, epsilon, delta) -
-			soundPass(b, epsilon, delta)); got > .4*epsilon+1e-9 {
-			t.Errorf("%d models at 0: this project's check has a log ratio of %v above its share",
-				zeros, got)
+		a := must(NewDepths(twoHeaps(m, zeros), epsilon, delta))
+		b := must(NewDepths(twoHeaps(m, zeros-1), epsilon, delta))
+		got := math.Abs(soundPass(a, epsilon, delta) -
+			soundPass(b, epsilon, delta))
+		if got > .4*epsilon+1e-9 {
+			t.Errorf(
+				"%d models at 0: this project's check has a log ratio of %v above its share",
+				zeros,
+				got,
+			)
 		}
 	}
 }
@@ -121,15 +130,21 @@ func TestTukeyWitnessJump(t *testing.T) {
 		delta   = 1e-5
 		m       = 120
 	)
-	a, b := must(NewDepths(twoHeaps(m, 60), epsilon, delta)),
-		must(NewDepths(twoHeaps(m, 59), epsilon, delta))
+	a := must(NewDepths(twoHeaps(m, 60), epsilon, delta))
+	b := must(NewDepths(twoHeaps(m, 59), epsilon, delta))
 	if a.LargestK() != 0 || b.LargestK() != -1 || a.Distance() != 1 || b.Distance() != -1 {
-		t.Errorf("largest k %d and %d, distances %d and %d; want 0, -1, 1, -1", a.LargestK(),
-			b.LargestK(), a.Distance(), b.Distance())
+		t.Errorf(
+			"largest k %d and %d, distances %d and %d; want 0, -1, 1, -1",
+			a.LargestK(),
+			b.LargestK(),
+			a.Distance(),
+			b.Distance(),
+		)
 	}
 	checkNear(t, "log ratio", a.LogPass()-b.LogPass(), 4/epsilon, 1e-9)
-	if got := math.Abs(soundPass(a, epsilon, delta) -
-		soundPass(b, epsilon, delta)); got > .4*epsilon+1e-9 {
+	got := math.Abs(soundPass(a, epsilon, delta) -
+		soundPass(b, epsilon, delta))
+	if got > .4*epsilon+1e-9 {
 		t.Errorf("this project's check: log ratio %v", got)
 	}
 	seen := map[int]bool{}
@@ -142,8 +157,13 @@ func TestTukeyWitnessJump(t *testing.T) {
 				want++
 			}
 			if got := s.Distance(); got != want {
-				t.Errorf("m = %d, epsilon %v: distance %d, largest k %d", m, epsilon, got,
-					s.LargestK())
+				t.Errorf(
+					"m = %d, epsilon %v: distance %d, largest k %d",
+					m,
+					epsilon,
+					got,
+					s.LargestK(),
+				)
 			}
 		}
 	}
@@ -178,7 +198,8 @@ func TestTukeyWitnessModel(t *testing.T) {
 		}
 		before := stairModels(m, place, width)
 		after := append([][]float64{{-1}}, before[:m-1]...)
-		a, b := must(NewDepths(before, 2*e, 1e-5)), must(NewDepths(after, 2*e, 1e-5))
+		a := must(NewDepths(before, 2*e, 1e-5))
+		b := must(NewDepths(after, 2*e, 1e-5))
 		y := []float64{before[m-1-right][0] + .5}
 		if a.t != 6 || a.depthOf(0, y[0]) != right || b.depthOf(0, y[0]) != right-1 {
 			t.Fatalf("t = %d, depths %d and %d", a.t, a.depthOf(0, y[0]), b.depthOf(0, y[0]))
@@ -192,7 +213,10 @@ func TestTukeyWitnessModel(t *testing.T) {
 		if got := math.Abs(intended); got <= e || got > 2*e+1e-12 {
 			t.Errorf(
 				"width %v: log density ratio %v, want above e = %v and within the 2e that this project charges",
-				width, got, e)
+				width,
+				got,
+				e,
+			)
 		}
 	}
 	checkNear(t, "log density ratio, limit", must2(ratio(1e9, 8)), -2*e, 1e-6)
@@ -200,8 +224,12 @@ func TestTukeyWitnessModel(t *testing.T) {
 	// The draw as published weights one depth and draws from the next, so a wide gap moves its density without bound.
 	for width, least := range map[float64]float64{100: 3, 1e4: 7, 1e8: 16} {
 		if _, drawn := ratio(width, 10); math.Abs(drawn) < least {
-			t.Errorf("width %v: log density ratio %v of the draw as published, want at least %v",
-				width, drawn, least)
+			t.Errorf(
+				"width %v: log density ratio %v of the draw as published, want at least %v",
+				width,
+				drawn,
+				least,
+			)
 		}
 	}
 }
@@ -226,7 +254,8 @@ func TestTukeyWitnessBatches(t *testing.T) {
 		logs := s.depthLogs()
 		return math.Exp(logSum(logs[max(0, both-s.t):]) - logSum(logs))
 	}
-	in, out := 0.0, 0.0 // probability to pass and be within 1e-9 of .5, with 999 and with 1000 records
+	in := 0.0
+	out := 0.0 // probability to pass and be within 1e-9 of .5, with 999 and with 1000 records
 	for zeros := 180; zeros <= 320; zeros++ {
 		s := must(NewDepths(twoHeaps(m, zeros), epsilon, delta))
 		p := math.Exp(logBinomial(500, zeros) + logBinomial(499, m-zeros) - logBinomial(999, m))
@@ -234,7 +263,11 @@ func TestTukeyWitnessBatches(t *testing.T) {
 	}
 	for both := 60; both <= 200; both++ { // number of batches of two zeros, equal to that of two ones
 		mixed := 500 - 2*both
-		s := must(NewDepths(heapModels(map[float64]int{0: both, .5: mixed, 1: both}), epsilon, delta))
+		s := must(NewDepths(
+			heapModels(map[float64]int{0: both, .5: mixed, 1: both}),
+			epsilon,
+			delta,
+		))
 		p := math.Exp(logBinomial(m, both) + logBinomial(m-both, both) + float64(mixed)*math.Ln2 -
 			logBinomial(1000, 500))
 		out += p * math.Exp(s.LogPass()) * inside(s, both)
@@ -338,12 +371,14 @@ func TestTukeyDensity(t *testing.T) {
 		for b := range m + 1 {
 			p := 0.0
 			if a > 0 && a < m && b > 0 && b < m {
-				x, y := s.x[0], s.x[1]
+				x := s.x[0]
+				y := s.x[1]
 				middle := []float64{(x[a-1] + x[a]) / 2, (y[b-1] + y[b]) / 2}
 				p = math.Exp(s.LogDensity(middle)) * (x[a] - x[a-1]) * (y[b] - y[b-1])
 			}
 			total += p
-			if got := count[[2]int{a, b}]; math.Abs(got-runs*p) > 6*math.Sqrt(runs*p)+1e-9 {
+			got := count[[2]int{a, b}]
+			if math.Abs(got-runs*p) > 6*math.Sqrt(runs*p)+1e-9 {
 				t.Errorf("cell %d %d: %v points, expected %.1f", a, b, got, runs*p)
 			}
 		}

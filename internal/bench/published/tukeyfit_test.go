@@ -31,19 +31,21 @@ func TestTukeyFit(t *testing.T) {
 
 	x, y = line(60)
 	v, target = newView(t, x, y)
-	if _, err := (Tukey{Models: 20}).Fit(t.Context(), fixedSource(1), v, target, 1, 1e-5); !errors.Is(
+	_, err = (Tukey{Models: 20}).Fit(t.Context(), fixedSource(1), v, target, 1, 1e-5)
+	if !errors.Is(
 		err, ErrAbstained) {
 		t.Errorf("20 models: %v", err)
 	}
 	for _, m := range []int{7, 31} {
-		if _, err := (Tukey{Models: m}).Fit(t.Context(), fixedSource(1), v, target, 1, 1e-5); !errors.Is(
+		_, err := (Tukey{Models: m}).Fit(t.Context(), fixedSource(1), v, target, 1, 1e-5)
+		if !errors.Is(
 			err, ErrTooFew) {
 			t.Errorf("%d models: %v", m, err)
 		}
 	}
 	v, target = newView(t, [][]float64{{}}, nil)
-	if _, err := (Tukey{}).Fit(t.Context(), fixedSource(1), v, target, 1, 1e-5); !errors.Is(err,
-		ErrTooFew) {
+	_, err = (Tukey{}).Fit(t.Context(), fixedSource(1), v, target, 1, 1e-5)
+	if !errors.Is(err, ErrTooFew) {
 		t.Errorf("no records: %v", err)
 	}
 }
@@ -57,8 +59,11 @@ func TestTukeyLeastSquares(t *testing.T) {
 		checkNear(t, fmt.Sprint("coefficient ", j), got[j], want, 1e-12)
 	}
 	for _, big := range []float64{1e300, math.MaxFloat64} {
-		for _, c := range leastSquares([][]float64{{big, -big, 1e-300}}, []float64{big, big, -big},
-			[]int{0, 1, 2}) {
+		for _, c := range leastSquares(
+			[][]float64{{big, -big, 1e-300}},
+			[]float64{big, big, -big},
+			[]int{0, 1, 2},
+		) {
 			if !isFinite(c) {
 				t.Errorf("cells of %v: coefficient %v", big, c)
 			}

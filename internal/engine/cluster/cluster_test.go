@@ -31,14 +31,19 @@ func (h *here) Run(ctx context.Context, order []byte, tasks [][]byte) ([][]byte,
 	h.passes++
 	var out bytes.Buffer
 	for i := range tasks {
-		if err := Work(ctx,
+		err := Work(
+			ctx,
 			bytes.NewReader(slices.Concat(order, []byte{'\n'}, tasks[i], []byte{'\n'})),
-			&out); err != nil {
+			&out,
+		)
+		if err != nil {
 			return nil, err
 		}
 	}
 	answers := bytes.Split(bytes.TrimSuffix(out.Bytes(), []byte("\n")), []byte("\n"))
-	rand.Shuffle(len(answers), func(i, j int) { answers[i], answers[j] = answers[j], answers[i] })
+	rand.Shuffle(len(answers), func(i, j int) {
+		answers[i], answers[j] = answers[j], answers[i]
+	})
 	if h.spoil != nil {
 		answers = h.spoil(answers)
 	}
@@ -54,13 +59,16 @@ func writeTable(t *testing.T) (string, dataset.Schema) {
 		"b.csv": "x,y\n",
 		"c.csv": "x,y\n6,7\n8,9\n1,1\n2,2\n3,3\n4,4\n5,5\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	return filepath.Join(dir, "*.csv"),
-		dataset.Schema{Columns: []dataset.Column{{Name: "y", Lower: 0, Upper: 10},
-			{Name: "x", Lower: 0, Upper: 10}}}
+		dataset.Schema{Columns: []dataset.Column{
+			{Name: "y", Lower: 0, Upper: 10},
+			{Name: "x", Lower: 0, Upper: 10},
+		}}
 }
 
 // TestClusterRecordsFollowFiles checks that the records of the files follow one another, and that a pass over any part
@@ -85,9 +93,11 @@ func TestClusterRecordsFollowFiles(t *testing.T) {
 	if !slices.Equal(firsts, []uint64{0, 3, 3}) {
 		t.Errorf("the splits begin at %d", firsts)
 	}
-	for _, part := range []mechanism.Part{{Columns: []int{0, 1}},
+	for _, part := range []mechanism.Part{
+		{Columns: []int{0, 1}},
 		{Columns: []int{1}, Cuts: []mechanism.Cut{{Known: 0}}},
-		{Cuts: []mechanism.Cut{{None: true}}}} {
+		{Cuts: []mechanism.Cut{{None: true}}},
+	} {
 		p := mechanism.Pass{Part: part, Statistic: mechanism.Number{}}
 		got, err := e.Sum(t.Context(), p)
 		if err != nil {
@@ -162,14 +172,21 @@ func TestFailClosed(t *testing.T) {
 			return a
 		},
 		"one more": func(a [][]byte) [][]byte { return append(a, []byte("x")) },
-		"format":   bit(0), "number": bit(len(format)), "piece": bit(len(format) + 4),
-		"pieces": bit(len(format) + 8), "length": bit(len(format) + 12),
-		"sum": bit(headBytes + 1), "MAC": bit(-1),
+		"format":   bit(0),
+		"number":   bit(len(format)),
+		"piece":    bit(len(format) + 4),
+		"pieces":   bit(len(format) + 8),
+		"length":   bit(len(format) + 12),
+		"sum":      bit(headBytes + 1),
+		"MAC":      bit(-1),
 	} {
-		h.spoil = func(a [][]byte) [][]byte { return spoil(slices.Clone(a)) }
+		h.spoil = func(a [][]byte) [][]byte {
+			return spoil(slices.Clone(a))
+		}
 		values, err := e.Sum(t.Context(), pass)
 		var wrong *fault.Error
-		if !errors.As(err, &wrong) || wrong.Kind != fault.Data ||
+		if !errors.As(err, &wrong) ||
+			wrong.Kind != fault.Data ||
 			strings.Contains(wrong.Message, "4711") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -191,7 +208,10 @@ func TestAnswersInTurn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pass := mechanism.Pass{Part: mechanism.Part{Columns: []int{0}}, Statistic: mechanism.Number{}}
+	pass := mechanism.Pass{
+		Part:      mechanism.Part{Columns: []int{0}},
+		Statistic: mechanism.Number{},
+	}
 	begun := 0
 	e.Passing = func() { begun++ }
 	if _, err := e.Sum(t.Context(), pass); err != nil || begun != 1 {
@@ -207,7 +227,11 @@ func TestAnswersInTurn(t *testing.T) {
 	} {
 		h.passes = 0
 		var counts []int64
-		err := e.forEachAnswer(t.Context(), order{Asks: asksSums, Pass: pass}, nil, bytes,
+		err := e.forEachAnswer(
+			t.Context(),
+			order{Asks: asksSums, Pass: pass},
+			nil,
+			bytes,
 			func(i int, content []byte) error {
 				n, err := readSums(content, 1)
 				if i != len(counts) {
@@ -215,10 +239,17 @@ func TestAnswersInTurn(t *testing.T) {
 				}
 				counts = append(counts, n...)
 				return err
-			})
+			},
+		)
 		if err != nil || h.passes != want || !slices.Equal(counts, []int64{3, 0, 7}) {
-			t.Errorf("%d bytes: %d queries, want %d; %d records: %v", bytes, h.passes, want, counts,
-				err)
+			t.Errorf(
+				"%d bytes: %d queries, want %d; %d records: %v",
+				bytes,
+				h.passes,
+				want,
+				counts,
+				err,
+			)
 		}
 	}
 }
@@ -230,7 +261,10 @@ func TestFileChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pass := mechanism.Pass{Part: mechanism.Part{Columns: []int{0}}, Statistic: mechanism.Number{}}
+	pass := mechanism.Pass{
+		Part:      mechanism.Part{Columns: []int{0}},
+		Statistic: mechanism.Number{},
+	}
 	file := e.splits[0].Path
 	for _, text := range []string{"x,y\n1,2\n3,4\n", "x,y\n1,2\n3,4\n\n\n"} { // the second has the size of before
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -266,30 +300,47 @@ func TestSameBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := (&task{Format: format, Count: 1, Split: e.splits[0]}).encodeLine()
+	second, err := (&task{
+		Format: format,
+		Count:  1,
+		Split:  e.splits[0],
+	}).encodeLine()
 	if err != nil {
 		t.Fatal(err)
 	}
 	work := func(lines ...[]byte) []byte {
 		var out bytes.Buffer
-		if err := Work(t.Context(), bytes.NewReader(bytes.Join(lines, []byte("\n"))),
-			&out); err != nil {
+		err := Work(
+			t.Context(),
+			bytes.NewReader(bytes.Join(lines, []byte("\n"))),
+			&out,
+		)
+		if err != nil {
 			t.Fatal(err)
 		}
 		return out.Bytes()
 	}
-	once, twice := work(first, second), work(first, second, second)
+	once := work(first, second)
+	twice := work(first, second, second)
 	if len(once) == 0 || !bytes.Equal(twice, slices.Concat(once, once)) {
 		t.Errorf("%q, then %q", once, twice)
 	}
 	if other := work(first, first, second); !bytes.Equal(other, once) {
 		t.Errorf("%q behind two orders, %q behind one", other, once)
 	}
-	for _, lines := range [][][]byte{{second}, {second, first}, {first[:len(first)/2], second},
-		{append(slices.Clone(first), '!'), second}} {
+	for _, lines := range [][][]byte{
+		{second},
+		{second, first},
+		{first[:len(first)/2], second},
+		{append(slices.Clone(first), '!'), second},
+	} {
 		var out bytes.Buffer
-		if err := Work(t.Context(), bytes.NewReader(bytes.Join(lines, []byte("\n"))),
-			&out); !errors.Is(err, ErrVersion) || out.Len() > 0 {
+		err := Work(
+			t.Context(),
+			bytes.NewReader(bytes.Join(lines, []byte("\n"))),
+			&out,
+		)
+		if !errors.Is(err, ErrVersion) || out.Len() > 0 {
 			t.Errorf("%v, %q", err, out.String())
 		}
 	}
@@ -298,8 +349,8 @@ func TestSameBytes(t *testing.T) {
 // TestInvalidTaskEndsWorker checks that an invalid task ends a worker without an answer.
 func TestInvalidTaskEndsWorker(t *testing.T) {
 	var out bytes.Buffer
-	if err := Work(t.Context(), strings.NewReader("4711\n"), &out); err == nil ||
-		strings.Contains(err.Error(), "4711") || out.Len() > 0 {
+	err := Work(t.Context(), strings.NewReader("4711\n"), &out)
+	if err == nil || strings.Contains(err.Error(), "4711") || out.Len() > 0 {
 		t.Errorf("%v, %q", err, out.String())
 	}
 }
@@ -330,7 +381,9 @@ func TestAddress(t *testing.T) {
 		"sc://a.example/;use_ssl=true;token=env:NOT_THERE_OF_TEST",
 		"sc://a.example/;use_ssl=true;token=file:/not/there"} {
 		var wrong *fault.Error
-		if _, err := ParseAddress(text); !errors.As(err, &wrong) || wrong.Kind != fault.Usage ||
+		_, err := ParseAddress(text)
+		if !errors.As(err, &wrong) ||
+			wrong.Kind != fault.Usage ||
 			wrong.Hint == "" {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -39,8 +39,14 @@ func (s slow) Read(p []byte) (int, error) {
 	return s.from.Read(p[:1])
 }
 
-func (k *keeping) Keep(ctx context.Context, _ Query, task []byte, begin int) ([][]byte, error) {
-	k.task, k.kept = task, map[string][]byte{}
+func (k *keeping) Keep(
+	ctx context.Context,
+	_ Query,
+	task []byte,
+	begin int,
+) ([][]byte, error) {
+	k.task = task
+	k.kept = map[string][]byte{}
 	var heads [][]byte
 	for n := range k.parts {
 		for _, block := range k.workerBlocks(ctx, n) {
@@ -94,7 +100,8 @@ func (k *keeping) RunKept(
 // visitorParts returns the rows of people in parts, and a file with the same rows.
 func visitorParts(t *testing.T, lengths ...int) (*keeping, Query, dataset.Schema, string) {
 	t.Helper()
-	k, q := &keeping{}, Query{"SELECT 4711", []string{"who", "a,b", "note", "kind", "y"}}
+	k := &keeping{}
+	q := Query{"SELECT 4711", []string{"who", "a,b", "note", "kind", "y"}}
 	var all strings.Builder
 	all.WriteString("who,\"a,b\",note,kind,y\n")
 	i := 0
@@ -106,9 +113,15 @@ func visitorParts(t *testing.T, lengths ...int) (*keeping, Query, dataset.Schema
 			if i%50 == 7 {
 				who = ""
 			}
-			fmt.Fprintf(&text, "%q,%v,\"%s\",%s,%d\n", who, float64(i)/7,
+			fmt.Fprintf(
+				&text,
+				"%q,%v,\"%s\",%s,%d\n",
+				who,
+				float64(i)/7,
 				[]string{"red", "7", "", "secret words", fmt.Sprint("id ", i)}[i*7%5],
-				[]string{"a", "", "Grün"}[i%3], i%3)
+				[]string{"a", "", "Grün"}[i%3],
+				i%3,
+			)
 		}
 		k.parts = append(k.parts, text.String())
 		all.WriteString(text.String())
@@ -118,8 +131,11 @@ func visitorParts(t *testing.T, lengths ...int) (*keeping, Query, dataset.Schema
 		t.Fatal(err)
 	}
 	schema := dataset.Schema{Unit: "who", Columns: []dataset.Column{
-		{Name: "note", Found: true}, {Name: "y"},
-		{Name: "kind", Kind: dataset.Category, Found: true}, {Name: "a,b"}}}
+		{Name: "note", Found: true},
+		{Name: "y"},
+		{Name: "kind", Kind: dataset.Category, Found: true},
+		{Name: "a,b"},
+	}}
 	return k, q, schema, path
 }
 
@@ -161,13 +177,21 @@ func TestQueryRecordsMatchMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := table.All().Columns(columns).Cap(3,
-			l.Draw).Resolve([]dataset.Column{as[3], as[0], as[1], as[2]})
-		got, err := resolved.(*Engine).Gather(t.Context(), mechanism.Part{Columns: columns})
+		want := table.All().Columns(columns).Cap(3, l.Draw).Resolve([]dataset.Column{
+			as[3],
+			as[0],
+			as[1],
+			as[2],
+		})
+		got, err := resolved.(*Engine).Gather(
+			t.Context(),
+			mechanism.Part{Columns: columns},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, b := got.Block(0, got.Len()), want.Block(0, want.Len())
+		a := got.Block(0, got.Len())
+		b := want.Block(0, want.Len())
 		if a.Len() != b.Len() || a.Len() < 100 {
 			t.Fatalf("%d records, want %d", a.Len(), b.Len())
 		}
@@ -193,7 +217,9 @@ func TestStoredBlocksRevealNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(e.splits) != 3 || e.splits[1].First != blockMost || e.splits[2].First != 2*blockMost {
+	if len(e.splits) != 3 ||
+		e.splits[1].First != blockMost ||
+		e.splits[2].First != 2*blockMost {
 		t.Errorf("the blocks are %+v", e.splits)
 	}
 	var all []byte
@@ -278,7 +304,10 @@ func TestAlteredBlockEndsRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pass := mechanism.Pass{Part: mechanism.Part{Columns: []int{1}}, Statistic: mechanism.Number{}}
+	pass := mechanism.Pass{
+		Part:      mechanism.Part{Columns: []int{1}},
+		Statistic: mechanism.Number{},
+	}
 	name := e.splits[1].Block[:nameText]
 	good := k.kept[name]
 	sum := func(block []byte) error {
@@ -307,7 +336,8 @@ func TestAlteredBlockEndsRun(t *testing.T) {
 		"others": strings.Replace(rows, ",1\n", ",2\n", 1),
 	} {
 		k.parts[1] = other
-		if err := sum(k.workerBlocks(t.Context(), 1)[0]); !errors.Is(err, errFile[answerOther]) {
+		err := sum(k.workerBlocks(t.Context(), 1)[0])
+		if !errors.Is(err, errFile[answerOther]) {
 			t.Errorf("%s rows: %v", what, err)
 		}
 	}
@@ -328,8 +358,13 @@ func TestNoRows(t *testing.T) {
 	if err != nil || stats.Rows != 0 || len(stats.Columns) != 4 {
 		t.Fatalf("%+v: %v", stats, err)
 	}
-	got, err := e.Sum(t.Context(),
-		mechanism.Pass{Part: mechanism.Part{Columns: []int{1}}, Statistic: mechanism.Number{}})
+	got, err := e.Sum(
+		t.Context(),
+		mechanism.Pass{
+			Part:      mechanism.Part{Columns: []int{1}},
+			Statistic: mechanism.Number{},
+		},
+	)
 	if err != nil || !slices.Equal(got, []int64{0}) {
 		t.Errorf("%d: %v", got, err)
 	}
@@ -341,8 +376,11 @@ func FuzzBlock(f *testing.F) {
 	cells := schema.Kept(2, 0, nil, []dataset.ColumnData{{Floats: []float64{1, 2}}})
 	var out bytes.Buffer
 	p := newPacker(&order{Schema: schema}, 0, &out)
-	if err := errors.Join(p.addBatch(&dataset.Batch{Table: cells, Stats: &p.stats}),
-		p.writeBlock(false)); err != nil {
+	err := errors.Join(
+		p.addBatch(&dataset.Batch{Table: cells, Stats: &p.stats}),
+		p.writeBlock(false),
+	)
+	if err != nil {
 		f.Fatal(err)
 	}
 	line := out.Bytes()
@@ -352,8 +390,8 @@ func FuzzBlock(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if batch, err := b.readBatch(schema, schema); err == nil &&
-			batch.Table.Len() != int(b.head.rows) {
+		batch, err := b.readBatch(schema, schema)
+		if err == nil && batch.Table.Len() != int(b.head.rows) {
 			t.Errorf("%d records, and the head says %d", batch.Table.Len(), b.head.rows)
 		}
 	})

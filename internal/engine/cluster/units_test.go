@@ -32,8 +32,8 @@ func (elsewhere) Run(ctx context.Context, order []byte, tasks [][]byte) ([][]byt
 			return nil, err
 		}
 		cmd := exec.CommandContext(ctx, self)
-		cmd.Env, cmd.Stdin = append(os.Environ(), asWorker+"=1"),
-			bytes.NewReader(slices.Concat(order, []byte{'\n'}, task))
+		cmd.Env = append(os.Environ(), asWorker+"=1")
+		cmd.Stdin = bytes.NewReader(slices.Concat(order, []byte{'\n'}, task))
 		out, err := cmd.Output()
 		if err != nil {
 			return nil, err
@@ -64,19 +64,31 @@ func peopleEngine(t *testing.T) (*Engine, *dataset.Table) {
 			if i%50 == 7 {
 				who = ""
 			}
-			fmt.Fprintf(&text, "%s,%s,%s,%d\n", who,
+			fmt.Fprintf(
+				&text,
+				"%s,%s,%s,%d\n",
+				who,
 				[]string{"red", "7", "", "x\x01", fmt.Sprint("id ", i)}[i*7%5],
-				[]string{"a", "", "Grün"}[i%3], i%3)
+				[]string{"a", "", "Grün"}[i%3],
+				i%3,
+			)
 		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(f, ".csv")), []byte(text.String()),
-			0o600); err != nil {
+		err := os.WriteFile(
+			filepath.Join(dir, fmt.Sprint(f, ".csv")),
+			[]byte(text.String()),
+			0o600,
+		)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	path := filepath.Join(dir, "*.csv")
 	schema := dataset.Schema{
-		Columns: []dataset.Column{{Name: "note", Found: true}, {Name: "y"},
-			{Name: "kind", Kind: dataset.Category, Found: true}},
+		Columns: []dataset.Column{
+			{Name: "note", Found: true},
+			{Name: "y"},
+			{Name: "kind", Kind: dataset.Category, Found: true},
+		},
 		Unit: "who",
 	}
 	e, _, err := Open(t.Context(), elsewhere{}, path, schema, dataset.ReadOptions{})
@@ -93,9 +105,11 @@ func peopleEngine(t *testing.T) (*Engine, *dataset.Table) {
 // newLots returns the lots of a run.
 func newLots(t *testing.T) mechanism.Lots {
 	t.Helper()
-	plan, err := budget.Calibrate(budget.GaussianLeaf("a", 1, 1).
-		WithStatistic(mechanism.StatHistogram),
-		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.AddRemove})
+	plan, err := budget.Calibrate(
+		budget.GaussianLeaf("a", 1, 1).
+			WithStatistic(mechanism.StatHistogram),
+		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.AddRemove},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,14 +137,20 @@ func TestUnits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, b := got.Block(0, got.Len()), want.Block(0, want.Len())
+			a := got.Block(0, got.Len())
+			b := want.Block(0, want.Len())
 			same := a.Len() == b.Len() && slices.Equal(a.Float(0, nil), b.Float(0, nil))
 			for k := 0; same && k < a.Len(); k++ {
 				same = a.ID(k) == b.ID(k)
 			}
 			if !same || want.Len() == 0 || want.Len() == table.Len() {
-				t.Errorf("at most %d, %d shares: other records are kept: %d, want %d", most, shares,
-					a.Len(), b.Len())
+				t.Errorf(
+					"at most %d, %d shares: other records are kept: %d, want %d",
+					most,
+					shares,
+					a.Len(),
+					b.Len(),
+				)
 			}
 		}
 	}
@@ -141,7 +161,8 @@ func TestPackedPositionsRoundTrip(t *testing.T) {
 	for range 200 {
 		n := rand.IntN(300)
 		var places []int
-		ids, kept := make([]uint64, n), []int32{}
+		ids := make([]uint64, n)
+		kept := []int32{}
 		for i := range n {
 			switch rand.IntN(4) {
 			case 0:
@@ -152,7 +173,8 @@ func TestPackedPositionsRoundTrip(t *testing.T) {
 				kept = append(kept, int32(i))
 			}
 		}
-		k, got := rowFilter{left: packPlaces(places)}, []int32{}
+		k := rowFilter{left: packPlaces(places)}
+		got := []int32{}
 		for at := 0; at < n; {
 			end := min(n, at+rand.IntN(100))
 			for _, i := range k.keptRows(ids[at:end]) {
@@ -183,13 +205,15 @@ func TestWords(t *testing.T) {
 	for _, shares := range []uint64{1, 7} {
 		got := []map[string]int64{{}, {}}
 		for i := range shares {
-			some, err := e.countWords(t.Context(),
+			some, err := e.countWords(
+				t.Context(),
 				order{
 					Asks:    asksWords,
 					Pass:    mechanism.Pass{Part: p},
 					Columns: []int{1, 2},
 					Share:   hashShare{Index: i, Count: shares},
-				})
+				},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -202,9 +226,17 @@ func TestWords(t *testing.T) {
 				}
 			}
 		}
-		if len(got[0]) < 300 || !maps.Equal(got[0], want[0]) || !maps.Equal(got[1], want[1]) {
-			t.Errorf("%d shares: %d and %d words, want %d and %d", shares, len(got[0]), len(got[1]),
-				len(want[0]), len(want[1]))
+		if len(got[0]) < 300 ||
+			!maps.Equal(got[0], want[0]) ||
+			!maps.Equal(got[1], want[1]) {
+			t.Errorf(
+				"%d shares: %d and %d words, want %d and %d",
+				shares,
+				len(got[0]),
+				len(got[1]),
+				len(want[0]),
+				len(want[1]),
+			)
 		}
 	}
 	found := []dataset.Column{
@@ -214,7 +246,8 @@ func TestWords(t *testing.T) {
 			Categories: []string{"id 4", "red"},
 			Other:      true,
 			Found:      true,
-		}, {Name: "y"},
+		},
+		{Name: "y"},
 		{
 			Name:       "kind",
 			Kind:       dataset.Category,
@@ -246,8 +279,8 @@ func TestGather(t *testing.T) {
 	e, table := peopleEngine(t)
 	p := mechanism.Part{Columns: []int{1}}
 	e.most = 8*int64(table.Len()) - 1
-	if _, err := e.Gather(t.Context(), p); err == nil ||
-		!strings.Contains(err.Error(), "more records") {
+	_, err := e.Gather(t.Context(), p)
+	if err == nil || !strings.Contains(err.Error(), "more records") {
 		t.Errorf("room for one record fewer: %v", err)
 	}
 	e.most = 8 * int64(table.Len())
@@ -257,10 +290,13 @@ func TestGather(t *testing.T) {
 	var key [secret.KeySize]byte
 	long := bytes.Repeat([]byte{answerPacked}, 2*pieceBytes+1)
 	lines := func() [][]byte {
-		return bytes.Split(bytes.TrimSpace((&task{Index: 1}).encodeAnswer(key, long)), []byte("\n"))
+		return bytes.Split(
+			bytes.TrimSpace((&task{Index: 1}).encodeAnswer(key, long)),
+			[]byte("\n"),
+		)
 	}
-	if contents, err := sortAnswers(key, lines(), 1, 2); err != nil ||
-		!bytes.Equal(contents[0], long) {
+	contents, err := sortAnswers(key, lines(), 1, 2)
+	if err != nil || !bytes.Equal(contents[0], long) {
 		t.Errorf("3 pieces: %v", err)
 	}
 	a := lines()

@@ -41,8 +41,12 @@ func (r *records) Words(j int) []string {
 
 // allColumns has a column of every kind.
 var allColumns = []Column{
-	NewColumn(true, false, 0), NewColumn(true, true, 0), NewColumn(false, false, 254),
-	NewColumn(false, false, 70_000), NewColumn(false, true, 0), {Kind: Identities},
+	NewColumn(true, false, 0),
+	NewColumn(true, true, 0),
+	NewColumn(false, false, 254),
+	NewColumn(false, false, 70_000),
+	NewColumn(false, true, 0),
+	{Kind: Identities},
 }
 
 // someRecords returns a table of n records. Every table has its own order of texts.
@@ -61,7 +65,8 @@ func someRecords(r *rand.Rand, n int) *records {
 	list = slices.Compact(list)
 	r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	list = append([]string{""}, list...)
-	out.words[1], out.words[4] = list, list
+	out.words[1] = list
+	out.words[4] = list
 	for i := range n {
 		out.ids[i] = r.Uint64()
 		out.floats[0] = append(out.floats[0], math.Round(r.NormFloat64()*1e3)/10)
@@ -101,7 +106,8 @@ func TestCellsMatchBlockFields(t *testing.T) {
 		table := someRecords(r, n)
 		batch := NewTableCells(allColumns)
 		batch.SetTable(table, true)
-		whole, parts := NewBlock(allColumns, n), NewBlock(allColumns, 0)
+		whole := NewBlock(allColumns, n)
+		parts := NewBlock(allColumns, 0)
 		for range 2 { // memory is reused
 			whole.Clear()
 			whole.Append(batch, 0, n)
@@ -130,13 +136,23 @@ func TestCellsMatchBlockFields(t *testing.T) {
 			}
 			for i := range n {
 				if got.textOf(i) != want.textOf(i) {
-					t.Fatalf("cell %d of column %d is %q, want %q", i, j, got.textOf(i),
-						want.textOf(i))
+					t.Fatalf(
+						"cell %d of column %d is %q, want %q",
+						i,
+						j,
+						got.textOf(i),
+						want.textOf(i),
+					)
 				}
 			}
-			for _, damaged := range [][]byte{nil, field[:min(2, len(field))],
-				field[:len(field)-1], append(slices.Clone(field), 0),
-				append([]byte{3}, field[1:]...), append([]byte{field[0], 77}, field[2:]...)} {
+			for _, damaged := range [][]byte{
+				nil,
+				field[:min(2, len(field))],
+				field[:len(field)-1],
+				append(slices.Clone(field), 0),
+				append([]byte{3}, field[1:]...),
+				append([]byte{field[0], 77}, field[2:]...),
+			} {
 				if _, err := c.ReadField(damaged, n); !errors.Is(err, ErrDamaged) {
 					t.Errorf("column %d: a damaged field is read: %v", j, err)
 				}
@@ -193,7 +209,12 @@ func TestEncode(t *testing.T) {
 // TestCodes checks that codes are read back, in the fewest bytes that hold the largest.
 func TestCodes(t *testing.T) {
 	for _, tt := range []struct{ largest, width int }{
-		{0, 1}, {254, 1}, {255, 2}, {65_534, 2}, {65_535, 4}, {math.MaxInt32, 4},
+		{0, 1},
+		{254, 1},
+		{255, 2},
+		{65_534, 2},
+		{65_535, 4},
+		{math.MaxInt32, 4},
 	} {
 		e := CodeEncoding(tt.largest)
 		codes := []int32{-1, 0, int32(tt.largest), int32(tt.largest / 2)}
@@ -272,7 +293,8 @@ func TestSinglesWithMissing(t *testing.T) {
 
 // FuzzField checks that damaged fields do not panic.
 func FuzzField(f *testing.F) {
-	batch, block := NewTableCells(allColumns), NewBlock(allColumns, 9)
+	batch := NewTableCells(allColumns)
+	block := NewBlock(allColumns, 9)
 	batch.SetTable(someRecords(rand.New(rand.NewPCG(2, 2)), 9), true)
 	block.Append(batch, 0, 9)
 	for j := range allColumns {

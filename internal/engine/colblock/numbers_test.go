@@ -9,7 +9,12 @@ import (
 
 // checkRoundTrip packs and unpacks numbers, and fails unless the bits are the same. It returns the new
 // encoding and the bytes per number.
-func checkRoundTrip(t *testing.T, p *Encoder, x []float64, before Encoding) (Encoding, float64) {
+func checkRoundTrip(
+	t *testing.T,
+	p *Encoder,
+	x []float64,
+	before Encoding,
+) (Encoding, float64) {
 	t.Helper()
 	to := make([]byte, MaxSize(len(x)))
 	f, data := p.EncodeNumbers(to, x, before)
@@ -20,8 +25,13 @@ func checkRoundTrip(t *testing.T, p *Encoder, x []float64, before Encoding) (Enc
 		return f, numberBytes
 	}
 	if len(data) != f.Size(len(x)) || len(data) >= MaxSize(len(x)) {
-		t.Fatalf("%d bytes for %d numbers, encoding %v needs %d", len(data), len(x), f,
-			f.Size(len(x)))
+		t.Fatalf(
+			"%d bytes for %d numbers, encoding %v needs %d",
+			len(data),
+			len(x),
+			f,
+			f.Size(len(x)),
+		)
 	}
 	got := make([]float64, len(x))
 	for i := range got {
@@ -30,8 +40,16 @@ func checkRoundTrip(t *testing.T, p *Encoder, x []float64, before Encoding) (Enc
 	f.DecodeNumbers(got, data)
 	for i, v := range x {
 		if math.Float64bits(got[i]) != math.Float64bits(v) {
-			t.Fatalf("number %d of %d, encoding %v: %v (%x) is kept as %v (%x)", i, len(x), f, v,
-				math.Float64bits(v), got[i], math.Float64bits(got[i]))
+			t.Fatalf(
+				"number %d of %d, encoding %v: %v (%x) is kept as %v (%x)",
+				i,
+				len(x),
+				f,
+				v,
+				math.Float64bits(v),
+				got[i],
+				math.Float64bits(got[i]),
+			)
 		}
 	}
 	for range 3 {
@@ -43,8 +61,14 @@ func checkRoundTrip(t *testing.T, p *Encoder, x []float64, before Encoding) (Enc
 		f.DecodeRange(some, data, len(x), at)
 		for i, v := range some {
 			if math.Float64bits(v) != math.Float64bits(x[at+i]) {
-				t.Fatalf("number %d of %d, alone, encoding %v: %v is kept as %v", at+i, len(x), f,
-					x[at+i], v)
+				t.Fatalf(
+					"number %d of %d, alone, encoding %v: %v is kept as %v",
+					at+i,
+					len(x),
+					f,
+					x[at+i],
+					v,
+				)
 			}
 		}
 	}
@@ -58,8 +82,14 @@ func checkRoundTrip(t *testing.T, p *Encoder, x []float64, before Encoding) (Enc
 	f.Gather(some, data, len(x), rows, 1000)
 	for i, r := range rows {
 		if math.Float64bits(some[i]) != math.Float64bits(x[r-1000]) {
-			t.Fatalf("number %d of %d, with others, encoding %v: %v is kept as %v", r-1000,
-				len(x), f, x[r-1000], some[i])
+			t.Fatalf(
+				"number %d of %d, with others, encoding %v: %v is kept as %v",
+				r-1000,
+				len(x),
+				f,
+				x[r-1000],
+				some[i],
+			)
 		}
 	}
 	return f, float64(len(data)) / float64(len(x))
@@ -79,7 +109,10 @@ func TestNumberBitsRoundTrip(t *testing.T) {
 	var before Encoding
 	for range 3000 {
 		x := make([]float64, r.IntN(700))
-		digits, scale, odd, is := r.IntN(19), math.Pow10(r.IntN(12)), r.IntN(4), r.IntN(4)
+		digits := r.IntN(19)
+		scale := math.Pow10(r.IntN(12))
+		odd := r.IntN(4)
+		is := r.IntN(4)
 		for i := range x {
 			switch v := r.NormFloat64() * scale; is {
 			case 0:
@@ -116,19 +149,31 @@ func TestPackedSizeOfDecimals(t *testing.T) {
 	}{
 		{"of two values", func() float64 { return float64(r.IntN(2)) }, 1},
 		{"integers below 100", func() float64 { return float64(r.IntN(100)) }, 1},
-		{"two decimals", func() float64 { return math.Round(100*r.NormFloat64()) / 100 }, 2.1},
-		{"two decimals, a third missing", func() float64 {
-			if r.IntN(3) == 0 {
-				return math.NaN()
-			}
-			return math.Round(100*r.NormFloat64()) / 100
-		}, 2.1},
-		{"one in fifty is any", func() float64 {
-			if r.IntN(50) == 0 {
-				return r.Float64()
-			}
-			return float64(r.IntN(100))
-		}, 1.8},
+		{
+			"two decimals",
+			func() float64 { return math.Round(100*r.NormFloat64()) / 100 },
+			2.1,
+		},
+		{
+			"two decimals, a third missing",
+			func() float64 {
+				if r.IntN(3) == 0 {
+					return math.NaN()
+				}
+				return math.Round(100*r.NormFloat64()) / 100
+			},
+			2.1,
+		},
+		{
+			"one in fifty is any",
+			func() float64 {
+				if r.IntN(50) == 0 {
+					return r.Float64()
+				}
+				return float64(r.IntN(100))
+			},
+			1.8,
+		},
 		{"years", func() float64 { return float64(1900 + r.IntN(120)) }, 2},
 		{"seconds", func() float64 { return float64(1_700_000_000 + r.IntN(1<<24)) }, 4},
 		{"single precision", func() float64 { return float64(r.Float32()) }, 4},
@@ -166,7 +211,8 @@ func TestSizeHidesFewExceptions(t *testing.T) {
 
 func BenchmarkDecimals(b *testing.B) {
 	r := rand.New(rand.NewPCG(5, 6))
-	x, to := make([]float64, 65536), make([]byte, MaxSize(65536))
+	x := make([]float64, 65536)
+	to := make([]byte, MaxSize(65536))
 	for _, digits := range []int{0, 2, 7} {
 		for i := range x {
 			x[i] = math.Round(powers[digits]*10*r.NormFloat64()) / powers[digits]

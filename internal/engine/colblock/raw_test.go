@@ -11,8 +11,14 @@ import (
 // TestNumbers checks that numbers are stored in little-endian order on every machine, and can be
 // read back bit for bit.
 func TestNumbers(t *testing.T) {
-	floats := []float64{0, math.Copysign(0, -1), 1.5, -1e300, math.Inf(1),
-		math.Float64frombits(0x7ff8_7764_0000_0007)}
+	floats := []float64{
+		0,
+		math.Copysign(0, -1),
+		1.5,
+		-1e300,
+		math.Inf(1),
+		math.Float64frombits(0x7ff8_7764_0000_0007),
+	}
 	shorts := []int16{0, 1, -1, math.MaxInt16, math.MinInt16, 258}
 	is := littleEndian
 	defer func() { littleEndian = is }()
@@ -26,8 +32,8 @@ func TestNumbers(t *testing.T) {
 			if math.Float64bits(got[i]) != math.Float64bits(x) {
 				t.Errorf("%v was kept as %v", x, got[i])
 			}
-			if bits := binary.LittleEndian.Uint64(b[8*i:]); as == is &&
-				bits != math.Float64bits(x) {
+			bits := binary.LittleEndian.Uint64(b[8*i:])
+			if as == is && bits != math.Float64bits(x) {
 				t.Errorf("%v has the bits %x", x, bits)
 			}
 		}
@@ -52,13 +58,14 @@ func TestReadNumbers(t *testing.T) {
 		b := make([]byte, 8*len(want))
 		PutNumbers(b, want)
 		got := make([]float64, len(want), len(want)+2)
-		if err := ReadNumbers(got, func(memory []byte) error {
+		err := ReadNumbers(got, func(memory []byte) error {
 			if len(memory) != len(b) || cap(memory) != len(b)+16 {
 				t.Errorf("%d bytes of %d", len(memory), cap(memory))
 			}
 			copy(memory, b)
 			return nil
-		}); err != nil {
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 		for i, x := range want {
@@ -68,9 +75,10 @@ func TestReadNumbers(t *testing.T) {
 		}
 	}
 	wrong := errors.New("wrong")
-	if err := ReadNumbers(make([]float64, 3), func([]byte) error {
+	err := ReadNumbers(make([]float64, 3), func([]byte) error {
 		return wrong
-	}); !errors.Is(err, wrong) {
+	})
+	if !errors.Is(err, wrong) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -36,12 +36,16 @@ func (c counting) State() mechanism.State {
 // TestStateIsCreatedOnce checks that a state is created once, that a pass carries out only the new steps, and that
 // Forget drops the state.
 func TestStateIsCreatedOnce(t *testing.T) {
-	table, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "x"}}},
-		[]dataset.ColumnData{{Floats: []float64{1, 2, 3}}}, nil)
+	table, err := dataset.NewTable(
+		dataset.Schema{Columns: []dataset.Column{{Name: "x"}}},
+		[]dataset.ColumnData{{Floats: []float64{1, 2, 3}}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, state := New(table.All()), &counter{}
+	e := New(table.All())
+	state := &counter{}
 	for _, tt := range []struct {
 		steps, begun, taken int
 		forget              bool
@@ -50,14 +54,22 @@ func TestStateIsCreatedOnce(t *testing.T) {
 			e.Forget(state)
 		}
 		state.steps = tt.steps
-		n, err := e.Sum(t.Context(),
+		n, err := e.Sum(
+			t.Context(),
 			mechanism.Pass{
 				Part:      mechanism.Part{Columns: []int{0}},
 				Statistic: counting{state: state},
-			})
+			},
+		)
 		if err != nil || n[0] != 3 || state.begun != tt.begun || state.taken != tt.taken {
-			t.Errorf("%+v: %v records, begun %d times, %d steps taken: %v", tt, n, state.begun,
-				state.taken, err)
+			t.Errorf(
+				"%+v: %v records, begun %d times, %d steps taken: %v",
+				tt,
+				n,
+				state.begun,
+				state.taken,
+				err,
+			)
 		}
 	}
 }
@@ -71,7 +83,10 @@ func TestSplitPartsHaveAllRecords(t *testing.T) {
 			Name:       "k",
 			Kind:       dataset.Category,
 			Categories: []string{"a"},
-		}}}, []dataset.ColumnData{{Codes: values}}, nil)
+		}}},
+		[]dataset.ColumnData{{Codes: values}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

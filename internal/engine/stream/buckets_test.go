@@ -33,8 +33,15 @@ func bucketTable(t *testing.T, rows int) (string, dataset.Schema) {
 		t.Fatal(err)
 	}
 	return path,
-		dataset.Schema{Columns: []dataset.Column{{Name: "x"},
-			{Name: "k", Kind: dataset.Category, Categories: []string{"a", "b", "c"}, Other: true}}}
+		dataset.Schema{Columns: []dataset.Column{
+			{Name: "x"},
+			{
+				Name:       "k",
+				Kind:       dataset.Category,
+				Categories: []string{"a", "b", "c"},
+				Other:      true,
+			},
+		}}
 }
 
 // inBuckets lists the records of every bucket as text. It fails unless every bucket comes once, in order.
@@ -49,8 +56,12 @@ func inBuckets(t *testing.T, m int, run func(each mechanism.Buckets) error) []st
 			text := ""
 			b := v.Block(0, v.Len())
 			for k := range b.Len() {
-				text += fmt.Sprintf("%d %x %d; ", b.ID(k), math.Float64bits(b.Float(0, nil)[k]),
-					b.Codes(1, nil)[k])
+				text += fmt.Sprintf(
+					"%d %x %d; ",
+					b.ID(k),
+					math.Float64bits(b.Float(0, nil)[k]),
+					b.Codes(1, nil)[k],
+				)
 			}
 			out = append(out, text)
 		}
@@ -67,18 +78,32 @@ func inBuckets(t *testing.T, m int, run func(each mechanism.Buckets) error) []st
 func TestBucketsOfStream(t *testing.T) {
 	const rows, m = 3000, 41
 	path, schema := bucketTable(t, rows)
-	coins, cut := testCoins(1), testCoins(2)
+	coins := testCoins(1)
+	cut := testCoins(2)
 	for _, unit := range []string{"", "who"} {
 		schema.Unit = unit
 		table, _, err := dataset.Read(t.Context(), path, schema, dataset.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		part := mechanism.Part{Columns: []int{0, 1}, Cuts: []mechanism.Cut{{Coin: &cut, Share: .3}}}
+		part := mechanism.Part{
+			Columns: []int{0, 1},
+			Cuts:    []mechanism.Cut{{Coin: &cut, Share: .3}},
+		}
 		want := inBuckets(t, m, func(each mechanism.Buckets) error {
-			return memory.New(table.All()).Capabilities().Buckets(t.Context(), part, coins, m, each)
+			return memory.New(table.All()).Capabilities().Buckets(
+				t.Context(),
+				part,
+				coins,
+				m,
+				each,
+			)
 		})
-		e, _, err := Open(t.Context(), Source{Path: path, Folder: t.TempDir(), Chunk: 257}, schema)
+		e, _, err := Open(
+			t.Context(),
+			Source{Path: path, Folder: t.TempDir(), Chunk: 257},
+			schema,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,8 +114,11 @@ func TestBucketsOfStream(t *testing.T) {
 					return e.bucketsIn(t.Context(), part, coins, m, most, each)
 				})
 				if !slices.Equal(got, want) {
-					t.Errorf("unit %q, groups of %d bytes: other records than in memory", unit,
-						most)
+					t.Errorf(
+						"unit %q, groups of %d bytes: other records than in memory",
+						unit,
+						most,
+					)
 				}
 				if size > 0 && e.file.Size() != size {
 					t.Errorf("the file grows from %d to %d bytes", size, e.file.Size())
@@ -113,22 +141,26 @@ func TestBucketsFail(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	coins, all := testCoins(1), mechanism.RecordsOf(e, []int{0, 1})
+	coins := testCoins(1)
+	all := mechanism.RecordsOf(e, []int{0, 1})
 	wrong := errors.New("wrong")
-	if err := all.Buckets(t.Context(), coins, 7, func(int, []dataset.View) error {
+	err = all.Buckets(t.Context(), coins, 7, func(int, []dataset.View) error {
 		return wrong
-	}); !errors.Is(err, wrong) {
+	})
+	if !errors.Is(err, wrong) {
 		t.Errorf("got %v", err)
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if err := all.Buckets(ended, coins, 7, func(int, []dataset.View) error {
+	err = all.Buckets(ended, coins, 7, func(int, []dataset.View) error {
 		return nil
-	}); !errors.Is(err, context.Canceled) {
+	})
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	bare := mechanism.RecordsOf(struct{ mechanism.Engine }{e}, []int{0, 1})
-	if err := bare.Buckets(t.Context(), coins, 7, nil); !errors.Is(err, mechanism.ErrGather) {
+	err = bare.Buckets(t.Context(), coins, 7, nil)
+	if !errors.Is(err, mechanism.ErrGather) {
 		t.Errorf("got %v", err)
 	}
 }

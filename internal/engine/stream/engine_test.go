@@ -62,7 +62,11 @@ func spillTable(t *testing.T, rows, chunk int) (*dataset.Table, *Engine) {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
-	e, stats, err := Open(t.Context(), Source{Path: path, Folder: folder, Chunk: chunk}, schema)
+	e, stats, err := Open(
+		t.Context(),
+		Source{Path: path, Folder: folder, Chunk: chunk},
+		schema,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +76,8 @@ func spillTable(t *testing.T, rows, chunk int) (*dataset.Table, *Engine) {
 			t.Errorf("%d files are left: %v", len(left), err)
 		}
 	})
-	if stats.Rows != rows || e.Rows() != rows ||
+	if stats.Rows != rows ||
+		e.Rows() != rows ||
 		stats.Columns[0].Missing != table.Len()-countNumbers(table.Float(0)) {
 		t.Errorf("%+v, %d rows", stats, e.Rows())
 	}
@@ -82,7 +87,8 @@ func spillTable(t *testing.T, rows, chunk int) (*dataset.Table, *Engine) {
 // testCoins returns coins under a fixed key.
 func testCoins(seed byte) mechanism.Coins {
 	var coins mechanism.Coins
-	if err := coins.UnmarshalBinary(append([]byte{seed}, make([]byte, 31)...)); err != nil {
+	err := coins.UnmarshalBinary(append([]byte{seed}, make([]byte, 31)...))
+	if err != nil {
 		panic(err)
 	}
 	return coins
@@ -120,8 +126,13 @@ func TestStreamKeepsCells(t *testing.T) {
 			}},
 		},
 	}
-	for _, tt := range []struct{ rows, chunk int }{{0, 10}, {1, 10}, {100, 10}, {1234, 100},
-		{1234, 0}} {
+	for _, tt := range []struct{ rows, chunk int }{
+		{0, 10},
+		{1, 10},
+		{100, 10},
+		{1234, 100},
+		{1234, 0},
+	} {
 		table, e := spillTable(t, tt.rows, tt.chunk)
 		for k, p := range append(parts, parts...) { // which records belong to a part is known the second time
 			want, err := p.Select(t.Context(), table.All())
@@ -136,7 +147,8 @@ func TestStreamKeepsCells(t *testing.T) {
 				t.Fatalf("%+v, part %d: %d records, want %d", tt, k, got.Len(), want.Len())
 			}
 			for j := range p.Columns {
-				a, b := got.Block(0, got.Len()), want.Block(0, want.Len())
+				a := got.Block(0, got.Len())
+				b := want.Block(0, want.Len())
 				if !slices.EqualFunc(a.Float(j, nil), b.Float(j, nil), func(x, y float64) bool {
 					return math.Float64bits(x) == math.Float64bits(y)
 				}) ||
@@ -146,12 +158,24 @@ func TestStreamKeepsCells(t *testing.T) {
 			}
 			for i := range got.Len() {
 				if got.ID(i) != want.ID(i) {
-					t.Fatalf("%+v, part %d: record %d is %d, want %d", tt, k, i, got.ID(i),
-						want.ID(i))
+					t.Fatalf(
+						"%+v, part %d: record %d is %d, want %d",
+						tt,
+						k,
+						i,
+						got.ID(i),
+						want.ID(i),
+					)
 				}
 			}
-			n, err := e.Sum(t.Context(),
-				mechanism.Pass{Part: p, Statistic: mechanism.Number{}, Relation: budget.AddRemove})
+			n, err := e.Sum(
+				t.Context(),
+				mechanism.Pass{
+					Part:      p,
+					Statistic: mechanism.Number{},
+					Relation:  budget.AddRemove,
+				},
+			)
 			if err != nil || n[0] != int64(want.Len()) {
 				t.Errorf("%+v, part %d: %v records, want %d: %v", tt, k, n, want.Len(), err)
 			}
@@ -189,11 +213,13 @@ func TestStreamFails(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if values, err := e.Sum(ended, pass); values != nil || !errors.Is(err, context.Canceled) {
+	values, err := e.Sum(ended, pass)
+	if values != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v, %v", values, err)
 	}
 	folder := t.TempDir()
-	if _, _, err := Open(ended, Source{Path: "table.csv", Folder: folder}, e.Schema()); err == nil {
+	_, _, err = Open(ended, Source{Path: "table.csv", Folder: folder}, e.Schema())
+	if err == nil {
 		t.Error("a cancelled reader")
 	}
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
@@ -220,29 +246,45 @@ func TestStreamCountsWords(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("kind,note,y\n")
 	for i := range 3000 {
-		fmt.Fprintf(&text, "%s,%s,%d\n", []string{"red", "Grün", "", "blue sea"}[i*i%4],
-			[]string{fmt.Sprint("id ", i), "7", "same", "x\x01"}[i%4], i)
+		fmt.Fprintf(
+			&text,
+			"%s,%s,%d\n",
+			[]string{"red", "Grün", "", "blue sea"}[i*i%4],
+			[]string{fmt.Sprint("id ", i), "7", "same", "x\x01"}[i%4],
+			i,
+		)
 	}
 	path := filepath.Join(t.TempDir(), "table.csv")
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	schema := dataset.Schema{Columns: []dataset.Column{{
-		Name:  "kind",
-		Kind:  dataset.Category,
-		Found: true,
-	}, {Name: "note", Found: true}, {Name: "y"}}}
+	schema := dataset.Schema{Columns: []dataset.Column{
+		{
+			Name:  "kind",
+			Kind:  dataset.Category,
+			Found: true,
+		},
+		{Name: "note", Found: true},
+		{Name: "y"},
+	}}
 	table, _, err := dataset.Read(t.Context(), path, schema, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, _, err := Open(t.Context(), Source{Path: path, Folder: t.TempDir(), Chunk: 257}, schema)
+	e, _, err := Open(
+		t.Context(),
+		Source{Path: path, Folder: t.TempDir(), Chunk: 257},
+		schema,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
 	coins := testCoins(5)
-	p := mechanism.Part{Columns: []int{2, 1, 0}, Cuts: []mechanism.Cut{{Coin: &coins, Share: .3}}}
+	p := mechanism.Part{
+		Columns: []int{2, 1, 0},
+		Cuts:    []mechanism.Cut{{Coin: &coins, Share: .3}},
+	}
 	part, err := p.Select(t.Context(), table.All())
 	if err != nil {
 		t.Fatal(err)
@@ -287,7 +329,8 @@ func TestStreamCountsWords(t *testing.T) {
 			Categories: []string{"id 4", "same"},
 			Other:      true,
 			Found:      true,
-		}, {Name: "y"},
+		},
+		{Name: "y"},
 	}
 	as, err := mechanism.CapabilitiesOf(inMemory).Resolve(t.Context(), found)
 	if err != nil {

@@ -20,7 +20,11 @@ func TestStreamBeyond32Bits(t *testing.T) {
 		t.Fatal(err)
 	}
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x", Kind: dataset.Numeric}}}
-	source := Source{Path: path, Folder: t.TempDir(), Chunk: 300}
+	source := Source{
+		Path:   path,
+		Folder: t.TempDir(),
+		Chunk:  300,
+	}
 	e, _, err := Open(t.Context(), source, schema)
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +35,8 @@ func TestStreamBeyond32Bits(t *testing.T) {
 		e.chunks[i].first += first
 	}
 	coins := testCoins(7)
-	want, folded := 0, 0
+	want := 0
+	folded := 0
 	for k := range uint64(rows) {
 		if coins.Heads(first+k, .5) {
 			want++
@@ -44,8 +49,13 @@ func TestStreamBeyond32Bits(t *testing.T) {
 	_, heads := mechanism.RecordsOf(e, []int{0}).Deal(coins, .5)
 	n, err := heads.Len(t.Context())
 	if err != nil || n != want || want == folded {
-		t.Errorf("%d records have heads, want %d (%d with identities of 32 bits): %v", n, want,
-			folded, err)
+		t.Errorf(
+			"%d records have heads, want %d (%d with identities of 32 bits): %v",
+			n,
+			want,
+			folded,
+			err,
+		)
 	}
 	v, err := heads.View(t.Context())
 	if err != nil {
@@ -65,7 +75,8 @@ func TestStreamBeyond32Bits(t *testing.T) {
 		_ = e.Close()
 	}
 	source.Most = rows - 1
-	if _, _, err := Open(t.Context(), source, schema); !errors.Is(err, dataset.ErrTooLarge) {
+	_, _, err = Open(t.Context(), source, schema)
+	if !errors.Is(err, dataset.ErrTooLarge) {
 		t.Errorf("one too many: %v", err)
 	}
 }

@@ -31,23 +31,40 @@ func TestRanksOfStream(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"},
-		{Name: "k", Kind: dataset.Category, Categories: []string{"a", "b", "c"}, Other: true},
-		{Name: "y"}}}
+	schema := dataset.Schema{Columns: []dataset.Column{
+		{Name: "x"},
+		{
+			Name:       "k",
+			Kind:       dataset.Category,
+			Categories: []string{"a", "b", "c"},
+			Other:      true,
+		},
+		{Name: "y"},
+	}}
 	table, _, err := dataset.Read(t.Context(), path, schema, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cut := testCoins(2)
-	part := mechanism.Part{Columns: []int{0, 1, 2}, Cuts: []mechanism.Cut{{Coin: &cut, Share: .3}}}
+	part := mechanism.Part{
+		Columns: []int{0, 1, 2},
+		Cuts:    []mechanism.Cut{{Coin: &cut, Share: .3}},
+	}
 	v, err := memory.New(table.All()).Gather(t.Context(), part)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := v.Block(0, v.Len())
-	ranks := []*kendall.Ranks{kendall.Rank(b.Float(0, nil), nil),
-		kendall.RankCodes(b.Codes(1, nil), nil), kendall.Rank(b.Float(2, nil), nil)}
-	e, _, err := Open(t.Context(), Source{Path: path, Folder: t.TempDir(), Chunk: 257}, schema)
+	ranks := []*kendall.Ranks{
+		kendall.Rank(b.Float(0, nil), nil),
+		kendall.RankCodes(b.Codes(1, nil), nil),
+		kendall.Rank(b.Float(2, nil), nil),
+	}
+	e, _, err := Open(
+		t.Context(),
+		Source{Path: path, Folder: t.TempDir(), Chunk: 257},
+		schema,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,9 +78,16 @@ func TestRanksOfStream(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i := range got {
-					if want := kendall.S(ranks[i], target, nil); got[i] != want || want == 0 {
-						t.Errorf("columns %d and %d, %d records held: %d, in memory %d", i, j, most,
-							got[i], want)
+					want := kendall.S(ranks[i], target, nil)
+					if got[i] != want || want == 0 {
+						t.Errorf(
+							"columns %d and %d, %d records held: %d, in memory %d",
+							i,
+							j,
+							most,
+							got[i],
+							want,
+						)
 					}
 				}
 			}

@@ -20,7 +20,11 @@ func (n *names) Begin(b dataset.Block) mechanism.Kept {
 	return n.BeginStorable(b)
 }
 func (n *names) BeginStorable(b dataset.Block) mechanism.StorableBlock {
-	return &namesKept{names: n, ids: idsOf(b), begun: true}
+	return &namesKept{
+		names: n,
+		ids:   idsOf(b),
+		begun: true,
+	}
 }
 func (n *names) Open(_, _ int, from mechanism.ColumnStore) mechanism.StorableBlock {
 	var out []uint64
@@ -57,8 +61,9 @@ func (k *namesKept) Store(to mechanism.ColumnStore) {
 	var bytes []uint8
 	var shorts []int16
 	for _, id := range k.ids {
-		floats, bytes, shorts = append(floats, float64(id)), append(bytes, uint8(id)),
-			append(shorts, int16(id))
+		floats = append(floats, float64(id))
+		bytes = append(bytes, uint8(id))
+		shorts = append(shorts, int16(id))
 	}
 	if k.wide {
 		to.PutFloats(0, floats)
@@ -87,10 +92,17 @@ func TestColumnStore(t *testing.T) {
 		of, most int // records that lists of a chunk have space for
 	}{
 		{nil, chunk, chunk},
-		{[]mechanism.Cut{{Coin: &coins, Share: .1, Heads: true}}, chunk / sizeClasses,
-			2 * chunk / sizeClasses},
+		{
+			[]mechanism.Cut{{Coin: &coins, Share: .1, Heads: true}},
+			chunk / sizeClasses,
+			2 * chunk / sizeClasses,
+		},
 		{[]mechanism.Cut{{Coin: &coins, Share: .1}}, 7 * chunk / sizeClasses, chunk},
-		{[]mechanism.Cut{{Coin: &coins, Share: .1, Heads: true}, {Known: 0}}, chunk, chunk},
+		{
+			[]mechanism.Cut{{Coin: &coins, Share: .1, Heads: true}, {Known: 0}},
+			chunk,
+			chunk,
+		},
 	} {
 		p := mechanism.Part{Columns: []int{0}, Cuts: tt.cuts}
 		r := e.acquireReader()
@@ -102,13 +114,21 @@ func TestColumnStore(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, s := range states {
-					kept, flush := r.store.blockStates(s, e.storedState(s, i),
-						r.stateRows(p, i, v.Len()))
+					kept, flush := r.store.blockStates(
+						s,
+						e.storedState(s, i),
+						r.stateRows(p, i, v.Len()),
+					)
 					b := v.Block(0, v.Len())
-					if got := kept(0, b).(*namesKept); got.begun != (pass == 0) ||
+					got := kept(0, b).(*namesKept)
+					if got.begun != (pass == 0) ||
 						!slices.Equal(got.ids, idsOf(b)) {
-						t.Fatalf("%+v, pass %d, chunk %d: other records than were put there", tt,
-							pass, i)
+						t.Fatalf(
+							"%+v, pass %d, chunk %d: other records than were put there",
+							tt,
+							pass,
+							i,
+						)
 					}
 					if err := flush(); err != nil {
 						t.Fatal(err)
@@ -117,7 +137,8 @@ func TestColumnStore(t *testing.T) {
 			}
 		}
 		for i, c := range e.states[states[0]] {
-			if last := i == len(e.chunks)-1; last && c.rows != chunk ||
+			last := i == len(e.chunks)-1
+			if last && c.rows != chunk ||
 				!last && (c.rows < tt.of || c.rows > tt.most) {
 				t.Errorf("%+v: space for %d records in chunk %d", tt, c.rows, i)
 			}

@@ -16,8 +16,10 @@ import (
 // newSession returns a session with a plan of one leaf.
 func newSession(t *testing.T) *mechanism.Session {
 	t.Helper()
-	p, err := budget.Calibrate(budget.Sequence("run", budget.GaussianLeaf("leaf", 1, 1)),
-		budget.Target{Epsilon: 1, Delta: 1e-6})
+	p, err := budget.Calibrate(
+		budget.Sequence("run", budget.GaussianLeaf("leaf", 1, 1)),
+		budget.Target{Epsilon: 1, Delta: 1e-6},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,8 +40,13 @@ func TestStreamLimitsUnits(t *testing.T) {
 		if i%50 == 7 {
 			who = ""
 		}
-		fmt.Fprintf(&text, "%s,%s,%d\n", who,
-			[]string{"red", "7", "", "x\x01", fmt.Sprint("id ", i)}[i*7%5], i%3)
+		fmt.Fprintf(
+			&text,
+			"%s,%s,%d\n",
+			who,
+			[]string{"red", "7", "", "x\x01", fmt.Sprint("id ", i)}[i*7%5],
+			i%3,
+		)
 	}
 	path := filepath.Join(t.TempDir(), "table.csv")
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
@@ -53,7 +60,11 @@ func TestStreamLimitsUnits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, _, err := Open(t.Context(), Source{Path: path, Folder: t.TempDir(), Chunk: 129}, schema)
+	e, _, err := Open(
+		t.Context(),
+		Source{Path: path, Folder: t.TempDir(), Chunk: 129},
+		schema,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,23 +73,37 @@ func TestStreamLimitsUnits(t *testing.T) {
 	for _, most := range []int{1, 3, 9} {
 		want := table.All().Columns([]int{1, 0}).Cap(most, s.Lots("unit").Draw)
 		for _, parts := range []uint64{1, 5} {
-			limited, err := e.limitIn(t.Context(), parts, []int{1, 0}, most, s.Lots("unit"))
+			limited, err := e.limitIn(
+				t.Context(),
+				parts,
+				[]int{1, 0},
+				most,
+				s.Lots("unit"),
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := mechanism.CapabilitiesOf(limited).Gather(t.Context(),
-				mechanism.Part{Columns: []int{1, 0}})
+			got, err := mechanism.CapabilitiesOf(limited).Gather(
+				t.Context(),
+				mechanism.Part{Columns: []int{1, 0}},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, b := got.Block(0, got.Len()), want.Block(0, want.Len())
+			a := got.Block(0, got.Len())
+			b := want.Block(0, want.Len())
 			same := a.Len() == b.Len() && slices.Equal(a.Float(0, nil), b.Float(0, nil))
 			for k := 0; same && k < a.Len(); k++ {
 				same = a.ID(k) == b.ID(k)
 			}
 			if !same || want.Len() == 0 || want.Len() == table.Len() {
-				t.Errorf("at most %d, %d parts: other records are kept: %d, want %d", most, parts,
-					a.Len(), b.Len())
+				t.Errorf(
+					"at most %d, %d parts: other records are kept: %d, want %d",
+					most,
+					parts,
+					a.Len(),
+					b.Len(),
+				)
 			}
 		}
 	}

@@ -50,7 +50,8 @@ func checkNear(t *testing.T, what string, a, b Matrix, size float64) {
 
 // TestProcessorLoopsMatchPortable checks that the loops of this processor produce the same bytes as the portable ones.
 func TestProcessorLoopsMatchPortable(t *testing.T) {
-	r, fast := rand.New(rand.NewPCG(1, 2)), fastest()
+	r := rand.New(rand.NewPCG(1, 2))
+	fast := fastest()
 	numbers := func(n int) []float64 {
 		out := make([]float64, n)
 		for i := range out {
@@ -59,17 +60,23 @@ func TestProcessorLoopsMatchPortable(t *testing.T) {
 		return out
 	}
 	for range 300 {
-		steps, stride := r.IntN(40), tileCols+r.IntN(5)
-		a, b, x := numbers(tileRows*steps), numbers(tileCols*steps), numbers(tileRows*stride)
+		steps := r.IntN(40)
+		stride := tileCols + r.IntN(5)
+		a := numbers(tileRows * steps)
+		b := numbers(tileCols * steps)
+		x := numbers(tileRows * stride)
 		y := slices.Clone(x)
 		fast.tile(x, stride, a, b, steps)
 		tileGo(y, stride, a, b, steps)
 		if !slices.Equal(x, y) {
 			t.Fatal("tiles differ")
 		}
-		n, count := r.IntN(90), r.IntN(9)
+		n := r.IntN(90)
+		count := r.IntN(9)
 		stride = n + r.IntN(3)
-		x, a, b = numbers(n), numbers(count), numbers(stride*count)
+		x = numbers(n)
+		a = numbers(count)
+		b = numbers(stride * count)
 		y = slices.Clone(x)
 		fast.combine(x, a, b, stride)
 		combineGo(y, a, b, stride)
@@ -78,7 +85,8 @@ func TestProcessorLoopsMatchPortable(t *testing.T) {
 		}
 		last := r.IntN(20)
 		stride = lanes + r.IntN(5)
-		x, a = numbers(stride*(last+1)), numbers(2*r.IntN(last+1))
+		x = numbers(stride * (last + 1))
+		a = numbers(2 * r.IntN(last+1))
 		y = slices.Clone(x)
 		fast.rotate(x, stride, last, a)
 		rotateGo(y, stride, last, a)
@@ -92,16 +100,30 @@ func TestProcessorLoopsMatchPortable(t *testing.T) {
 func TestMul(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 100 {
-		n, k, m := r.IntN(150)+1, r.IntN(600)+1, r.IntN(90)+1
-		a, b := randomMatrix(r, n, k), randomMatrix(r, k, m)
+		n := r.IntN(150) + 1
+		k := r.IntN(600) + 1
+		m := r.IntN(90) + 1
+		a := randomMatrix(r, n, k)
+		b := randomMatrix(r, k, m)
 		var want mat.Dense
 		want.Mul(a.Dense(), b.Dense())
 		checkNear(t, "product", Mul(a, b), ViewOf(&want), float64(k))
-		checkNear(t, "product of transposes", Mul(b.T(), a.T()), ViewOf(mat.DenseCopyOf(want.T())),
-			float64(k))
-		top, left := r.IntN(n), r.IntN(m)
-		checkNear(t, "part", Mul(a.Slice(top, n, 0, k), b.Slice(0, k, left, m)),
-			ViewOf(&want).Slice(top, n, left, m), float64(k))
+		checkNear(
+			t,
+			"product of transposes",
+			Mul(b.T(), a.T()),
+			ViewOf(mat.DenseCopyOf(want.T())),
+			float64(k),
+		)
+		top := r.IntN(n)
+		left := r.IntN(m)
+		checkNear(
+			t,
+			"part",
+			Mul(a.Slice(top, n, 0, k), b.Slice(0, k, left, m)),
+			ViewOf(&want).Slice(top, n, left, m),
+			float64(k),
+		)
 		square := MulUpper(a, a.T())
 		square.Symmetric()
 		want.Reset()
@@ -135,7 +157,8 @@ func TestCholesky(t *testing.T) {
 		}
 		checkNear(t, "factor", Mul(u.T(), u), a, float64(n))
 		b := randomMatrix(r, n, 31)
-		x, y := b.Clone(), b.Clone()
+		x := b.Clone()
+		y := b.Clone()
 		SolveTransposed(u, x)
 		checkNear(t, "transposed solution", Mul(u.T(), x), b, float64(n*n))
 		Solve(u, y)
@@ -177,7 +200,8 @@ func TestPositivePivots(t *testing.T) {
 		want int
 	}{{[]float64{1, 1, 1, 1, 1, .5, 1, .5, 1}, 2}, {[]float64{0, 1, 1, 0}, 1}, {[]float64{0}, 1}} { // singular corners
 		n := int(math.Sqrt(float64(len(c.x))))
-		if got := PositivePivots(ViewOf(mat.NewDense(n, n, slices.Clone(c.x)))); got != c.want {
+		got := PositivePivots(ViewOf(mat.NewDense(n, n, slices.Clone(c.x))))
+		if got != c.want {
 			t.Errorf("%v: %d are positive, want %d", c.x, got, c.want)
 		}
 	}
@@ -214,7 +238,9 @@ func TestSpectrum(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 15, 16, 17, 60, 200} {
 		spectrumHolds(t, positiveDefinite(r, n))
 		spectrumHolds(t, New(n, n))
-		same, blocks, falling := New(n, n), New(n, n), randomMatrix(r, n, n)
+		same := New(n, n)
+		blocks := New(n, n)
+		falling := randomMatrix(r, n, n)
 		for i := range n {
 			for j := range n {
 				same.Set(i, j, 3)
@@ -243,7 +269,8 @@ func TestSpectrum(t *testing.T) {
 
 func BenchmarkMul(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
-	x, y := randomMatrix(r, 600, 600), randomMatrix(r, 600, 600)
+	x := randomMatrix(r, 600, 600)
+	y := randomMatrix(r, 600, 600)
 	for b.Loop() {
 		Mul(x, y)
 	}
@@ -259,7 +286,8 @@ func BenchmarkCholesky(b *testing.B) {
 
 func BenchmarkSolve(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
-	a, x := positiveDefinite(r, 600), randomMatrix(r, 600, 600)
+	a := positiveDefinite(r, 600)
+	x := randomMatrix(r, 600, 600)
 	Cholesky(a)
 	for b.Loop() {
 		SolveTransposed(a, x.Clone())

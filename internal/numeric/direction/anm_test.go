@@ -12,7 +12,8 @@ func pairOf(n int) (x, y []float64) {
 	for i := 1; i <= n; i++ {
 		t := float64(i)
 		v := math.Sin(1.7 * t)
-		x, y = append(x, v), append(y, .6*v*v*v+.25*v+.12*math.Sin(2.9*t+.3*t*t))
+		x = append(x, v)
+		y = append(y, .6*v*v*v+.25*v+.12*math.Sin(2.9*t+.3*t*t))
 	}
 	return x, y
 }
@@ -42,8 +43,12 @@ func TestSpecifiedBaseline(t *testing.T) {
 	checkNear(t, "hsic of y given x", s.Forward, .001166781)
 	checkNear(t, "hsic of x given y", s.Backward, .005723532)
 	checkNear(t, "eta", ridge.ResidualBound(500), .665964426)
-	checkNear(t, "bound of hsic by eta",
-		slope/ResidualWidth*ridge.ResidualBound(500)*math.Pow(500./499, 2), .811095946)
+	checkNear(
+		t,
+		"bound of hsic by eta",
+		slope/ResidualWidth*ridge.ResidualBound(500)*math.Pow(500./499, 2),
+		.811095946,
+	)
 	checkNear(t, "bound of hsic", HSICBound(ridge, 500, 500), .25*math.Pow(500./499, 2))
 	checkNear(t, "bound of hsic for a test record", TestBound(HSIC, 500), .0080321)
 }
@@ -73,8 +78,11 @@ func eachPermutation(m int, do func([]float64)) {
 // signed, and both are attained.
 func TestRankBounds(t *testing.T) {
 	signed := func(a, b []float64) (rho, tau float64) {
-		m, d, s := float64(len(a)), 0., 0.
-		x, y := averageRanks(a), averageRanks(b)
+		m := float64(len(a))
+		d := 0.
+		s := 0.
+		x := averageRanks(a)
+		y := averageRanks(b)
 		for i := range a {
 			d += (x[i] - y[i]) * (x[i] - y[i])
 			for j := range i {
@@ -94,12 +102,16 @@ func TestRankBounds(t *testing.T) {
 			for k := range m {
 				for u := range m + 1 {
 					for v := range m + 1 {
-						a, b := slices.Clone(base), slices.Clone(p)
-						a[k], b[k] = float64(u)-.5, float64(v)-.5
+						a := slices.Clone(base)
+						b := slices.Clone(p)
+						a[k] = float64(u) - .5
+						b[k] = float64(v) - .5
 						r, q := signed(a, b)
-						far[0], far[1] = max(far[0], math.Abs(r-rho)), max(far[1], math.Abs(q-tau))
-						if d := math.Abs(SpearmanRho(a, b) -
-							SpearmanRho(base, p)); d > TestBound(Spearman, m)+1e-12 {
+						far[0] = max(far[0], math.Abs(r-rho))
+						far[1] = max(far[1], math.Abs(q-tau))
+						d := math.Abs(SpearmanRho(a, b) -
+							SpearmanRho(base, p))
+						if d > TestBound(Spearman, m)+1e-12 {
 							t.Fatalf("spearman moves by %v", d)
 						}
 					}
@@ -108,8 +120,13 @@ func TestRankBounds(t *testing.T) {
 		})
 		for i, name := range []string{Spearman, Kendall} {
 			if math.Abs(far[i]-TestBound(name, m)) > 1e-12 {
-				t.Errorf("%s, m = %d: the farthest is %v, the bound %v", name, m, far[i],
-					TestBound(name, m))
+				t.Errorf(
+					"%s, m = %d: the farthest is %v, the bound %v",
+					name,
+					m,
+					far[i],
+					TestBound(name, m),
+				)
 			}
 		}
 	}
@@ -122,7 +139,8 @@ func TestHSICBound(t *testing.T) {
 	for _, m := range []int{6, 10, 20} {
 		far := 0.
 		for range 2000 {
-			a, b := make([]float64, m), make([]float64, m)
+			a := make([]float64, m)
+			b := make([]float64, m)
 			for i := range a {
 				a[i] = ends[r.IntN(3)]
 				b[i] = a[i]
@@ -130,8 +148,10 @@ func TestHSICBound(t *testing.T) {
 					b[i] = ends[r.IntN(3)]
 				}
 			}
-			before, k := HSICOf(a, b, .5), r.IntN(m)
-			a[k], b[k] = ends[r.IntN(4)], ends[r.IntN(4)]
+			before := HSICOf(a, b, .5)
+			k := r.IntN(m)
+			a[k] = ends[r.IntN(4)]
+			b[k] = ends[r.IntN(4)]
 			far = max(far, math.Abs(HSICOf(a, b, .5)-before))
 		}
 		if bound := TestBound(HSIC, m); far > bound || far < .15*bound {
@@ -161,16 +181,19 @@ func TestPublishedResidualBound(t *testing.T) {
 	}{{50, Ridge{9, .5}, true}, {50, Ridge{.05, .5}, false}, {200, Ridge{.5, .5}, false}} {
 		far := 0.
 		for range 60 {
-			x, y := make([]float64, c.n), make([]float64, c.n)
+			x := make([]float64, c.n)
+			y := make([]float64, c.n)
 			for i := range x {
-				x[i], y[i] = float64(r.IntN(3)-1), 1
+				x[i] = float64(r.IntN(3) - 1)
+				y[i] = 1
 				if r.IntN(2) == 0 {
 					y[i] = float64(2*r.IntN(2) - 1)
 				}
 			}
 			if r.IntN(2) == 0 { // all records alike but the worst one
 				for i := range x {
-					x[i], y[i] = 0, 1
+					x[i] = 0
+					y[i] = 1
 				}
 			}
 			before := c.ridge.Regress(x, y, at)
@@ -195,7 +218,9 @@ func TestPublishedResidualBound(t *testing.T) {
 func TestPublishedThreshold(t *testing.T) {
 	const epsilon, delta = .1, 1e-5
 	// The data are one step from unstable, so the released distance is 1 + Lap(1/epsilon).
-	passes := func(threshold float64) float64 { return .5 * math.Exp(-(threshold-1)*epsilon) }
+	passes := func(threshold float64) float64 {
+		return .5 * math.Exp(-(threshold-1)*epsilon)
+	}
 	checkNear(t, "published", math.Round(1000*passes(1+math.Log(1/delta)))/1000, .158)
 	if p := passes(1 + math.Log(1/(2*delta))/epsilon); p > delta*(1+1e-9) {
 		t.Errorf("the right threshold passes with probability %v", p)

@@ -50,9 +50,11 @@ func TestSpecifiedScores(t *testing.T) {
 		checkNear(t, "smooth mean", newFit(p).f[i], want)
 	}
 	want := []Score{
-		{Likelihood, -.012472580, .185910022}, {HSIC, .013806221, .036119193},
+		{Likelihood, -.012472580, .185910022},
+		{HSIC, .013806221, .036119193},
 		{LOCI, -.022298084, .017038902},
-		{CDCI, .210583792, 1.372815567}, {RECI, .012567789, .016376477},
+		{CDCI, .210583792, 1.372815567},
+		{RECI, .012567789, .016376477},
 	}
 	scores := Scores(h, false)
 	for i, s := range scores[1 : len(want)+1] {
@@ -63,8 +65,12 @@ func TestSpecifiedScores(t *testing.T) {
 		checkNear(t, s.Name+" of the reverse", s.Backward, want[i].Backward)
 	}
 	igci := scores[len(scores)-1]
-	checkBlend(t, scores[0], -.012472580+.5*igci.Forward+5*.013806221,
-		.185910022+.5*igci.Backward+5*.036119193)
+	checkBlend(
+		t,
+		scores[0],
+		-.012472580+.5*igci.Forward+5*.013806221,
+		.185910022+.5*igci.Backward+5*.036119193,
+	)
 	signed := LikelihoodScore(h, true)
 	checkNear(t, "signed", signed.Forward, -.012472580)
 	checkNear(t, "signed of the reverse", signed.Backward, .185910022)
@@ -97,8 +103,12 @@ func TestSpecifiedNoise(t *testing.T) {
 	checkNear(t, "signed", signed.Forward, .408106239)
 	checkNear(t, "signed of the reverse", signed.Backward, .737189101)
 	igci := s[len(s)-1]
-	checkBlend(t, BlendScore(h, true), .408106239+.5*igci.Forward+5*.013775144,
-		.737189101+.5*igci.Backward+5*.024730280)
+	checkBlend(
+		t,
+		BlendScore(h, true),
+		.408106239+.5*igci.Forward+5*.013775144,
+		.737189101+.5*igci.Backward+5*.024730280,
+	)
 }
 
 // checkBlend compares the score that determines the direction.
@@ -115,11 +125,15 @@ func checkBlend(t *testing.T, s Score, forward, backward float64) {
 func TestScoresAreTotal(t *testing.T) {
 	for _, counts := range [][]float64{
 		make([]float64, 36),
-		{0: -1e9, 35: 0}, {0: 1e18, 35: 0}, {0: 1, 7: -1, 35: 0}, {3: 5, 9: 5, 15: 5, 35: 0},
+		{0: -1e9, 35: 0},
+		{0: 1e18, 35: 0},
+		{0: 1, 7: -1, 35: 0},
+		{3: 5, 9: 5, 15: 5, 35: 0},
 	} {
 		for _, signed := range []bool{false, true} {
 			for _, s := range Scores(Histogram{6, counts}, signed) {
-				if math.IsNaN(s.Forward+s.Backward) || math.IsInf(s.Forward+s.Backward, 0) {
+				if math.IsNaN(s.Forward+s.Backward) ||
+					math.IsInf(s.Forward+s.Backward, 0) {
 					t.Errorf("%v, signed %v: %+v", counts, signed, s)
 				}
 			}
@@ -129,8 +143,14 @@ func TestScoresAreTotal(t *testing.T) {
 
 // TestVote checks the vote of the three scores alone.
 func TestVote(t *testing.T) {
-	s := []Score{{Likelihood, 0, 1}, {HSIC, 1, 0}, {LOCI, 0, 1}, {CDCI, 1, 0}, {RECI, 1, 0},
-		{IGCI, 1, 0}}
+	s := []Score{
+		{Likelihood, 0, 1},
+		{HSIC, 1, 0},
+		{LOCI, 0, 1},
+		{CDCI, 1, 0},
+		{RECI, 1, 0},
+		{IGCI, 1, 0},
+	}
 	if got := Vote(s); got != 1 {
 		t.Errorf("vote %d, want 1", got)
 	}

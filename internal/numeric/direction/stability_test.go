@@ -44,7 +44,8 @@ func TestRankScoresAreNeverStable(t *testing.T) {
 		r := Ridge{Penalty: lambda, Width: .5}
 		const half = 1000
 		largest := 1 + 1/math.Sqrt(2*lambda) // size of a residual
-		if k := math.Floor(2 * largest / (half - 1) / (2 * r.ResidualBound(half))); k != 0 {
+		k := math.Floor(2 * largest / (half - 1) / (2 * r.ResidualBound(half)))
+		if k != 0 {
 			t.Errorf("lambda %v: %v records", lambda, k)
 		}
 	}

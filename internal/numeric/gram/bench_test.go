@@ -22,7 +22,8 @@ func BenchmarkTall(b *testing.B) {
 }
 
 func twoWorkers(x [][]int16) []int64 {
-	p, n := len(x), len(x[0])
+	p := len(x)
+	n := len(x[0])
 	var part [2][]int64
 	var wg sync.WaitGroup
 	for g := range part {
@@ -42,7 +43,12 @@ func BenchmarkBlock(b *testing.B) {
 	for _, shape := range []struct {
 		name string
 		n, p int
-	}{{"8192x8", 8192, 8}, {"8192x30", 8192, 30}, {"8192x90", 8192, 90}, {"8192x400", 8192, 400}} {
+	}{
+		{"8192x8", 8192, 8},
+		{"8192x30", 8192, 30},
+		{"8192x90", 8192, 90},
+		{"8192x400", 8192, 400},
+	} {
 		x := uniformColumns(rand.New(rand.NewPCG(1, 2)), shape.n, shape.p)
 		dst := make([]int64, Len(shape.p))
 		for _, k := range allTiles() {

@@ -19,7 +19,8 @@ func newRand(seed uint64) *rand.Rand {
 // checkKernel compares a kernel with the definition. It starts with a nonzero dst, since Accumulate must add.
 func checkKernel(t *testing.T, k namedTile, x [][]int16) {
 	t.Helper()
-	got, want := make([]int64, Len(len(x))), make([]int64, Len(len(x)))
+	got := make([]int64, Len(len(x)))
+	want := make([]int64, Len(len(x)))
 	for i := range got {
 		got[i] = int64(i)*1e12 - 5e12
 		want[i] = got[i]
@@ -86,7 +87,9 @@ func TestOverflowEdge(t *testing.T) {
 		"columns opposite": func(_, c int) int16 { return int16(1-2*(c%2)) * MaxAbs },
 		"rows opposite":    func(r, _ int) int16 { return int16(1-2*(r%2)) * MaxAbs },
 		"both opposite":    func(r, c int) int16 { return int16(1-2*((r+c)%2)) * MaxAbs },
-		"runs opposite":    func(r, c int) int16 { return int16(1-2*((r/stepRows+c)%2)) * MaxAbs },
+		"runs opposite": func(r, c int) int16 {
+			return int16(1-2*((r/stepRows+c)%2)) * MaxAbs
+		},
 		"one off the edge": func(r, c int) int16 {
 			return int16(1-2*(c%2)) * (MaxAbs - int16(r%2))
 		},
@@ -138,7 +141,9 @@ func TestTileMatchesPortable(t *testing.T) {
 						w:      w,
 						below:  below,
 					}
-					made.a, made.b, made.ahead = buf[off:], buf[h*stride+off:], buf
+					made.a = buf[off:]
+					made.b = buf[h*stride+off:]
+					made.ahead = buf
 					sums := func(add tileFunc) []int64 {
 						t := made
 						t.dst = make([]int64, tileHeight*(tileWidth+1))
@@ -148,8 +153,15 @@ func TestTileMatchesPortable(t *testing.T) {
 					want := sums(tileGo)
 					for _, k := range assemblyTiles() {
 						if d := cmp.Diff(want, sums(k.tile)); d != "" {
-							t.Fatalf("h=%d w=%d below=%d steps=%d (-portable +%s):\n%s", h, w,
-								below, steps, k.name, d)
+							t.Fatalf(
+								"h=%d w=%d below=%d steps=%d (-portable +%s):\n%s",
+								h,
+								w,
+								below,
+								steps,
+								k.name,
+								d,
+							)
 						}
 					}
 				}
@@ -161,10 +173,18 @@ func TestTileMatchesPortable(t *testing.T) {
 func TestScratchIsReusableAcrossShapes(t *testing.T) {
 	rng := newRand(5)
 	var s Scratch
-	for _, shape := range [][2]int{{2000, 9}, {3, 2}, {0, 4}, {100, 0}, {49, 30}, {1, 1},
-		{5000, 6}} {
+	for _, shape := range [][2]int{
+		{2000, 9},
+		{3, 2},
+		{0, 4},
+		{100, 0},
+		{49, 30},
+		{1, 1},
+		{5000, 6},
+	} {
 		x := uniformColumns(rng, shape[0], shape[1])
-		got, want := make([]int64, Len(shape[1])), make([]int64, Len(shape[1]))
+		got := make([]int64, Len(shape[1]))
+		want := make([]int64, Len(shape[1]))
 		s.Accumulate(got, x)
 		naiveGram(want, x)
 		if d := cmp.Diff(want, got); d != "" {
@@ -214,11 +234,15 @@ func TestDotIsExact(t *testing.T) {
 		for _, n := range append([]int{48, 95, 96, 97, 1000, long}, upTo(50)...) {
 			for off := range 3 {
 				for _, x := range [][][]int16{
-					uniformColumns(rng, n+off, 2), extremeColumns(rng, n+off, 2),
+					uniformColumns(rng, n+off, 2),
+					extremeColumns(rng, n+off, 2),
 					fillColumns(n+off, 2, func(_, _ int) int16 { return -MaxAbs }),
-					fillColumns(n+off, 2, func(_, c int) int16 { return int16(1-2*c) * MaxAbs }),
+					fillColumns(n+off, 2, func(_, c int) int16 {
+						return int16(1-2*c) * MaxAbs
+					}),
 				} {
-					a, b := x[0][off:], x[1][:n]
+					a := x[0][off:]
+					b := x[1][:n]
 					var want int64
 					for r := range a {
 						want += int64(a[r]) * int64(b[r])

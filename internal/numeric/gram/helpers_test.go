@@ -37,12 +37,16 @@ func fillColumns(n, p int, value func(r, c int) int16) [][]int16 {
 }
 
 func uniformColumns(rng *rand.Rand, n, p int) [][]int16 {
-	return fillColumns(n, p, func(_, _ int) int16 { return int16(rng.IntN(2*MaxAbs+1) - MaxAbs) })
+	return fillColumns(n, p, func(_, _ int) int16 {
+		return int16(rng.IntN(2*MaxAbs+1) - MaxAbs)
+	})
 }
 
 // extremeColumns draws only from the corners of the range, where sums of pairs overflow first.
 func extremeColumns(rng *rand.Rand, n, p int) [][]int16 {
-	return fillColumns(n, p, func(_, _ int) int16 { return int16((2*rng.IntN(2) - 1) * MaxAbs) })
+	return fillColumns(n, p, func(_, _ int) int16 {
+		return int16((2*rng.IntN(2) - 1) * MaxAbs)
+	})
 }
 
 // rowsOf returns rows [from, to) of x without copying them.

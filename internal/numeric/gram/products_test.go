@@ -10,8 +10,10 @@ import (
 func TestAddProducts(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
-		n, p := r.IntN(100), r.IntN(9)
-		x, theta := drawColumns(r, n, p), make([]float64, p)
+		n := r.IntN(100)
+		p := r.IntN(9)
+		x := drawColumns(r, n, p)
+		theta := make([]float64, p)
 		f := make([]float64, n)
 		for i := range f {
 			f[i] = r.NormFloat64()
@@ -34,11 +36,13 @@ func TestAddProducts(t *testing.T) {
 func TestSquaredNorms(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for k := range 300 {
-		n, p := r.IntN(100), r.IntN(9)
+		n := r.IntN(100)
+		p := r.IntN(9)
 		if k == 0 {
 			p = 5000
 		}
-		x, norms := drawColumns(r, n, p), make([]uint64, n)
+		x := drawColumns(r, n, p)
+		norms := make([]uint64, n)
 		for i := range norms {
 			norms[i] = r.Uint64()
 		}
@@ -55,7 +59,8 @@ func TestSquaredNorms(t *testing.T) {
 			if n == 0 || p == 0 {
 				break
 			}
-			i, j := r.IntN(p), r.IntN(n)
+			i := r.IntN(p)
+			j := r.IntN(n)
 			before := x[i][j]
 			x[i][j] = long
 			if SquaredNorms(norms, x) {

@@ -16,7 +16,8 @@ func sineTable(n, d int) [][]float64 {
 	x := make([][]float64, n)
 	for i := range x {
 		for j := range d {
-			a, b := float64(i+1), float64(j+1)
+			a := float64(i + 1)
+			b := float64(j + 1)
 			x[i] = append(x[i], math.Sin(1.7*a+2.3*b+.5*a*b))
 		}
 	}
@@ -81,8 +82,11 @@ var costs = []float64{1, 1, 2, 2, 5, 5}
 // column after the constant, and the order, cost, squared error and coefficients for five budgets.
 func TestGreedyMatchesSpecification(t *testing.T) {
 	d := sineTable(3, 2)
-	for i, want := range [][]float64{{-.977530118, .850436621}, {.404849921, -.544021111},
-		{.501020856, .133232041}} {
+	for i, want := range [][]float64{
+		{-.977530118, .850436621},
+		{.404849921, -.544021111},
+		{.501020856, .133232041},
+	} {
 		checkNear(t, "D(3,2)", d[i][0], want[0])
 		checkNear(t, "D(3,2)", d[i][1], want[1])
 	}
@@ -109,13 +113,28 @@ func TestGreedyMatchesSpecification(t *testing.T) {
 	}{
 		{1, []int{0}, 1, 17.973706997, []float64{-.005400387, .746504475}},
 		{2, []int{0, 1}, 2, 12.524565838, []float64{-.007365318, .765591591, .535072939}},
-		{4, []int{0, 1, 3}, 4, 12.501852580,
-			[]float64{-.007528966, .762378120, .522801274, .036131533}},
-		{8, []int{0, 1, 4}, 7, 1.144348615,
-			[]float64{-.010762246, 1.001122337, .499361149, -.801909732}},
-		{16, []int{0, 1, 4, 5, 3, 2}, 16, 1.144253547,
+		{
+			4,
+			[]int{0, 1, 3},
+			4,
+			12.501852580,
+			[]float64{-.007528966, .762378120, .522801274, .036131533},
+		},
+		{
+			8,
+			[]int{0, 1, 4},
+			7,
+			1.144348615,
+			[]float64{-.010762246, 1.001122337, .499361149, -.801909732},
+		},
+		{
+			16,
+			[]int{0, 1, 4, 5, 3, 2},
+			16,
+			1.144253547,
 			[]float64{-.010767774, 1.001069015, .499055082, -.801820518, .002030213, .000832753,
-				.000205132}},
+				.000205132},
+		},
 	} {
 		p.Budget = tt.budget
 		c := p.Select()
@@ -135,7 +154,8 @@ func TestGreedyMatchesSpecification(t *testing.T) {
 // gramSchmidt applies the rule to rows by orthonormalising one column after the other. It returns the order of the
 // columns and the gain of each.
 func gramSchmidt(x [][]float64, y []float64, steps int) (order []int, gains []float64) {
-	n, d := len(x), len(x[0])
+	n := len(x)
+	d := len(x[0])
 	columns := make([][]float64, d+1)
 	for j := range columns {
 		for i := range n {
@@ -177,7 +197,8 @@ func gramSchmidt(x [][]float64, y []float64, steps int) (order []int, gains []fl
 			}
 			if s := dot(c, c); s > leastRest*squares[j]+leastSquare {
 				if g := dot(c, r) * dot(c, r) / s; next < 0 || g > best {
-					best, next = g, j
+					best = g
+					next = j
 				}
 			}
 		}
@@ -204,7 +225,8 @@ func dot(a, b []float64) float64 {
 func TestGreedyEqualsQR(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		n, d := 20+rng.IntN(60), 1+rng.IntN(12)
+		n := 20 + rng.IntN(60)
+		d := 1 + rng.IntN(12)
 		x, y := randomTable(rng, n, d)
 		cost := slices.Repeat([]float64{1}, d)
 		c := problemOf(x, y, cost, math.Inf(1)).Select()
@@ -216,8 +238,15 @@ func TestGreedyEqualsQR(t *testing.T) {
 		scale := dot(y, y)
 		for i, s := range c.Steps[1:] {
 			if s.Entry-1 != order[i] && math.Abs(s.Gain-gains[i]) > 1e-9*scale {
-				t.Errorf("seed %d, step %d: column %d gains %v, by rows column %d gains %v", seed,
-					i, s.Entry-1, s.Gain, order[i], gains[i])
+				t.Errorf(
+					"seed %d, step %d: column %d gains %v, by rows column %d gains %v",
+					seed,
+					i,
+					s.Entry-1,
+					s.Gain,
+					order[i],
+					gains[i],
+				)
 				break
 			}
 			if math.Abs(s.Gain-gains[i]) > 1e-9*scale {
@@ -233,7 +262,8 @@ func randomTable(rng *rand.Rand, n, d int) (x [][]float64, y []float64) {
 		weights[j] = rng.NormFloat64()
 	}
 	for range n {
-		row, common := make([]float64, d), rng.NormFloat64()
+		row := make([]float64, d)
+		common := rng.NormFloat64()
 		sum := .5 * rng.NormFloat64()
 		for j := range row {
 			row[j] = rng.NormFloat64() + .7*common
@@ -245,7 +275,8 @@ func randomTable(rng *rand.Rand, n, d int) (x [][]float64, y []float64) {
 			}
 			sum += weights[j] * row[j]
 		}
-		x, y = append(x, row), append(y, sum)
+		x = append(x, row)
+		y = append(y, sum)
 	}
 	return x, y
 }
@@ -258,18 +289,23 @@ func TestFreeGroupsComeFirst(t *testing.T) {
 	if got := p.Select().Groups(p); !slices.Equal(got, []int{2, 0}) {
 		t.Errorf("order %v, want the free column and then the best that fits", got)
 	}
-	p.Cost, p.Paid = costs, []bool{false, false, false, false, true, false}
+	p.Cost = costs
+	p.Paid = []bool{false, false, false, false, true, false}
 	c := p.Select()
-	if got := c.Groups(p); !slices.Equal(got, []int{0}) || c.Steps[1].Entry != 5 || c.Spent() != 1 {
+	got := c.Groups(p)
+	if !slices.Equal(got, []int{0}) || c.Steps[1].Entry != 5 || c.Spent() != 1 {
 		t.Errorf("groups %v, steps %v: the paid column comes first, for nothing", got, c.Steps)
 	}
 	// Entries 1 and 2 form one group, so buying one makes the other free.
-	p.Paid, p.Group = nil, []int{-1, 0, 0, 2, 3, 4, 5}
+	p.Paid = nil
+	p.Group = []int{-1, 0, 0, 2, 3, 4, 5}
 	if c = p.Select(); len(c.Steps) != 3 || c.Spent() != 1 {
 		t.Errorf("%v: a group is paid once", c.Steps)
 	}
 	// A group that does not fit is skipped.
-	p.Group, p.Cost, p.Budget = []int{-1, 0, 1, 2, 3, 4, 5}, []float64{3, 1, 1, 1, 1, 1}, 2
+	p.Group = []int{-1, 0, 1, 2, 3, 4, 5}
+	p.Cost = []float64{3, 1, 1, 1, 1, 1}
+	p.Budget = 2
 	if got := p.Select().Groups(p); slices.Contains(got, 0) || len(got) != 2 {
 		t.Errorf("%v within a budget of 2", got)
 	}
@@ -327,13 +363,19 @@ func BenchmarkGreedy(b *testing.B) {
 	cost := slices.Repeat([]float64{1}, d)
 	choose := func(r Released) {
 		p := r.Problem()
-		p.Group, p.Cost, p.Budget = slices.Concat(groups, []int{-1}), cost, steps
+		p.Group = slices.Concat(groups, []int{-1})
+		p.Cost = cost
+		p.Budget = steps
 		p.Solve(p.Select().Entries())
 	}
 	released := func() Released {
 		sums := make([]int64, gram.Len(d+2))
 		gram.Accumulate(sums, columns)
-		r := Released{Side: d + 2, First: d, Packed: make([]float64, len(sums))}
+		r := Released{
+			Side:   d + 2,
+			First:  d,
+			Packed: make([]float64, len(sums)),
+		}
 		for i, v := range sums {
 			r.Packed[i] = float64(v) / (gram.MaxAbs * gram.MaxAbs)
 		}

@@ -44,11 +44,18 @@ func randomProblem(r *rand.Rand, n, d int, wrong, lambda float64) *Problem {
 
 // exactGradientNorm returns the norm of the true gradient, in 400-bit arithmetic.
 func exactGradientNorm(p *Problem, a Point) float64 {
-	f := func(x float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(x) }
-	add := func(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(400).Add(x, y) }
-	mul := func(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(400).Mul(x, y) }
+	f := func(x float64) *big.Float {
+		return new(big.Float).SetPrec(400).SetFloat64(x)
+	}
+	add := func(x, y *big.Float) *big.Float {
+		return new(big.Float).SetPrec(400).Add(x, y)
+	}
+	mul := func(x, y *big.Float) *big.Float {
+		return new(big.Float).SetPrec(400).Mul(x, y)
+	}
 	d := len(p.Columns)
-	w, sums := make([]*big.Float, d+1), make([]*big.Float, d+1)
+	w := make([]*big.Float, d+1)
+	sums := make([]*big.Float, d+1)
 	for j := range w {
 		w[j] = add(f(a.High[j]), f(a.Low[j]))
 		sums[j] = mul(w[j], f(p.Lambda))
@@ -82,7 +89,9 @@ func exactGradientNorm(p *Problem, a Point) float64 {
 
 // exactSlope returns the slope of a loss in 400-bit arithmetic.
 func exactSlope(loss Loss, m *big.Float) *big.Float {
-	f := func(x float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(x) }
+	f := func(x float64) *big.Float {
+		return new(big.Float).SetPrec(400).SetFloat64(x)
+	}
 	if loss == Logistic {
 		if x, _ := m.Float64(); x < -500 || x > 500 {
 			return f(loss.slope(x)) // off by less than e^-500
@@ -102,9 +111,12 @@ func exactSlope(loss Loss, m *big.Float) *big.Float {
 
 // exactExp returns e^m for |m| <= 500: the series of e^(m/2^60), squared 60 times.
 func exactExp(m *big.Float) *big.Float {
-	f := func(x float64) *big.Float { return new(big.Float).SetPrec(500).SetFloat64(x) }
+	f := func(x float64) *big.Float {
+		return new(big.Float).SetPrec(500).SetFloat64(x)
+	}
 	x := new(big.Float).SetPrec(500).Mul(m, f(0x1p-60))
-	sum, term := f(1), f(1)
+	sum := f(1)
+	term := f(1)
 	for k := 1; k <= 12; k++ {
 		term = new(big.Float).SetPrec(500).Mul(term, x)
 		term.Quo(term, f(float64(k)))
@@ -125,15 +137,21 @@ func TestSlope(t *testing.T) {
 		off := m * (1 + unitRoundoff*float64(r.IntN(3)-1))
 		for _, loss := range []Loss{Huberised, Logistic} {
 			want := exactSlope(loss, new(big.Float).SetPrec(400).SetFloat64(m))
-			diff, _ := new(big.Float).SetPrec(400).Sub(want,
-				new(big.Float).SetPrec(400).SetFloat64(loss.slope(off))).Float64()
+			diff, _ := new(big.Float).SetPrec(400).Sub(
+				want,
+				new(big.Float).SetPrec(400).SetFloat64(loss.slope(off)),
+			).Float64()
 			worst[loss] = max(worst[loss], math.Abs(diff)/unitRoundoff)
 		}
 	}
 	for loss, w := range worst {
 		if w > loss.slopeError() {
-			t.Errorf("loss %d: a slope is off by %v roundings, claimed %v", loss, w,
-				loss.slopeError())
+			t.Errorf(
+				"loss %d: a slope is off by %v roundings, claimed %v",
+				loss,
+				w,
+				loss.slopeError(),
+			)
 		}
 	}
 	for _, m := range []float64{math.Inf(1), math.Inf(-1), 0, 1e300, -1e300} {
@@ -156,8 +174,15 @@ func TestMinimize(t *testing.T) {
 		n, d          int
 		wrong, lambda float64
 	}{
-		{0, 2, 0, 1}, {1, 1, 0, 1}, {5, 3, .2, .01}, {300, 1, .5, .01}, {300, 8, 0, .01},
-		{300, 8, .1, 1}, {400, 30, .3, 1000}, {5000, 5, .1, .05}, {60, 100, .5, .02},
+		{0, 2, 0, 1},
+		{1, 1, 0, 1},
+		{5, 3, .2, .01},
+		{300, 1, .5, .01},
+		{300, 8, 0, .01},
+		{300, 8, .1, 1},
+		{400, 30, .3, 1000},
+		{5000, 5, .1, .05},
+		{60, 100, .5, .02},
 	} {
 		p := randomProblem(r, c.n, c.d, c.wrong, c.lambda*(1<<28))
 		for _, p.Loss = range []Loss{Huberised, Logistic} {
@@ -167,8 +192,13 @@ func TestMinimize(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := exactGradientNorm(p, a); got > tolerance {
-				t.Errorf("%+v, loss %d: the gradient is %v, the tolerance %v", c, p.Loss, got,
-					tolerance)
+				t.Errorf(
+					"%+v, loss %d: the gradient is %v, the tolerance %v",
+					c,
+					p.Loss,
+					got,
+					tolerance,
+				)
 			}
 		}
 	}
@@ -192,7 +222,8 @@ func TestDegenerateTablesEndWithProof(t *testing.T) {
 	} {
 		for _, lambda := range []float64{.01, 1, 1e6} {
 			for _, constant := range []int64{0, 1, one, 1 << 20} {
-				p.Lambda, p.Constant = lambda*(1<<28), constant
+				p.Lambda = lambda * (1 << 28)
+				p.Constant = constant
 				p.Norm = math.Sqrt(2*one*one + float64(constant*constant))
 				for _, p.Loss = range []Loss{Huberised, Logistic} {
 					a, err := p.Minimize(context.Background(), 1e-6*p.Norm)
@@ -200,8 +231,14 @@ func TestDegenerateTablesEndWithProof(t *testing.T) {
 						t.Fatal(err)
 					}
 					if got := exactGradientNorm(p, a); got > 1e-6*p.Norm {
-						t.Errorf("%s, lambda %v, constant %d, loss %d: the gradient is %v", name,
-							lambda, constant, p.Loss, got)
+						t.Errorf(
+							"%s, lambda %v, constant %d, loss %d: the gradient is %v",
+							name,
+							lambda,
+							constant,
+							p.Loss,
+							got,
+						)
 					}
 				}
 			}
@@ -224,7 +261,8 @@ func TestErrorBound(t *testing.T) {
 		}
 		if len(p.Columns) > 6 { // margins that cancel
 			copy(p.Columns[1], p.Columns[0])
-			a.High[1], a.Low[1] = -a.High[0]*(1+0x1p-50), -a.Low[0]
+			a.High[1] = -a.High[0] * (1 + 0x1p-50)
+			a.Low[1] = -a.Low[0]
 		}
 		g, err := p.gradientAt(context.Background(), a)
 		if err != nil {
@@ -251,7 +289,10 @@ func TestWorstCaseBound(t *testing.T) {
 		Lambda:  .01 * (1 << 28),
 		Loss:    Logistic,
 	}
-	bound := p.marginError(rows, math.Sqrt(2*rows*1.5/p.Lambda)) + 8*unitRoundoff*rows*p.Norm
+	bound := p.marginError(
+		rows,
+		math.Sqrt(2*rows*1.5/p.Lambda),
+	) + 8*unitRoundoff*rows*p.Norm
 	if bound > p.Norm*1e-5/3 {
 		t.Errorf("%v norms", bound/p.Norm)
 	}

@@ -32,7 +32,8 @@ func drawIntegers(r *rand.Rand, n, levels int) []float64 {
 // BenchmarkPair ranks both columns in every run, each on a core of its own.
 func BenchmarkPair(b *testing.B) {
 	r := rand.New(rand.NewSource(1))
-	x, y := drawContinuous(r, benchRows), drawContinuous(r, benchRows)
+	x := drawContinuous(r, benchRows)
+	y := drawContinuous(r, benchRows)
 	benchmarkRanks(b, x, y)
 }
 
@@ -49,11 +50,21 @@ func BenchmarkTwenty(b *testing.B) {
 
 // benchmarkRanks ranks a target and columns with two workers, and computes S for each column.
 func benchmarkRanks(b *testing.B, y []float64, columns ...[]float64) {
-	rank := func(j int, s *kendall.Scratch) *kendall.Ranks { return kendall.Rank(columns[j], s) }
-	target := func(s *kendall.Scratch) *kendall.Ranks { return kendall.Rank(y, s) }
+	rank := func(j int, s *kendall.Scratch) *kendall.Ranks {
+		return kendall.Rank(columns[j], s)
+	}
+	target := func(s *kendall.Scratch) *kendall.Ranks {
+		return kendall.Rank(y, s)
+	}
 	for b.Loop() {
-		if _, err := kendall.AgainstTarget(context.Background(), len(columns), rank, target,
-			2); err != nil {
+		_, err := kendall.AgainstTarget(
+			context.Background(),
+			len(columns),
+			rank,
+			target,
+			2,
+		)
+		if err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -86,10 +97,14 @@ func BenchmarkRank(b *testing.B) {
 func BenchmarkS(b *testing.B) {
 	r := rand.New(rand.NewSource(1))
 	scratch := new(kendall.Scratch)
-	rank := func(values []float64) *kendall.Ranks { return kendall.Rank(values, scratch) }
-	cont, other := rank(drawContinuous(r, benchRows)), rank(drawContinuous(r, benchRows))
-	binary, few, many := rank(drawIntegers(r, benchRows, 2)), rank(drawIntegers(r, benchRows, 64)),
-		rank(drawIntegers(r, benchRows, 10_000))
+	rank := func(values []float64) *kendall.Ranks {
+		return kendall.Rank(values, scratch)
+	}
+	cont := rank(drawContinuous(r, benchRows))
+	other := rank(drawContinuous(r, benchRows))
+	binary := rank(drawIntegers(r, benchRows, 2))
+	few := rank(drawIntegers(r, benchRows, 64))
+	many := rank(drawIntegers(r, benchRows, 10_000))
 	for _, pair := range []struct {
 		name string
 		x, y *kendall.Ranks

@@ -31,7 +31,15 @@ func ExampleRankCodes() {
 func ExampleAgainstTarget() {
 	columns := [][]float64{{1, 2, 3}, {3, 2, 1}, {5, 5, 5}}
 	target := kendall.Rank([]float64{10, 20, 30}, nil)
-	rank := func(j int, s *kendall.Scratch) *kendall.Ranks { return kendall.Rank(columns[j], s) }
-	fmt.Println(kendall.AgainstTarget(context.Background(), len(columns), rank, target.Kept, 2))
+	rank := func(j int, s *kendall.Scratch) *kendall.Ranks {
+		return kendall.Rank(columns[j], s)
+	}
+	fmt.Println(kendall.AgainstTarget(
+		context.Background(),
+		len(columns),
+		rank,
+		target.Kept,
+		2,
+	))
 	// Output: [3 -3 0] <nil>
 }

@@ -23,15 +23,18 @@ func TestExternalAgrees(t *testing.T) {
 		rapid.Float64())
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 300).Draw(t, "n")
-		x, y := rapid.SliceOfN(value, n, n).Draw(t, "x"), rapid.SliceOfN(value, n, n).Draw(t, "y")
+		x := rapid.SliceOfN(value, n, n).Draw(t, "x")
+		y := rapid.SliceOfN(value, n, n).Draw(t, "y")
 		codes := rapid.SliceOfN(rapid.Int32Range(0, 5), n, n).Draw(t, "codes")
 		e := kendall.NewExternal(file, rapid.IntRange(1, 400).Draw(t, "most"))
 		of := kendall.NewExternal(file, 17)
 		for from := 0; from < n; {
 			to := min(n, from+rapid.IntRange(1, 100).Draw(t, "block"))
 			target := kendall.Keys(nil, y[from:to], nil)
-			for _, err := range []error{e.Add(kendall.Keys(nil, x[from:to], nil), target),
-				of.Add(kendall.Keys(nil, nil, codes[from:to]), target)} {
+			for _, err := range []error{
+				e.Add(kendall.Keys(nil, x[from:to], nil), target),
+				of.Add(kendall.Keys(nil, nil, codes[from:to]), target),
+			} {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -43,8 +46,10 @@ func TestExternalAgrees(t *testing.T) {
 			name string
 			e    *kendall.External
 			want int64
-		}{{"numbers", e, kendall.S(kendall.Rank(x, nil), ranks, nil)},
-			{"categories", of, kendall.S(kendall.RankCodes(codes, nil), ranks, nil)}} {
+		}{
+			{"numbers", e, kendall.S(kendall.Rank(x, nil), ranks, nil)},
+			{"categories", of, kendall.S(kendall.RankCodes(codes, nil), ranks, nil)},
+		} {
 			got, err := c.e.S()
 			if err != nil {
 				t.Fatal(err)

@@ -39,7 +39,8 @@ func TestSExhaustive(t *testing.T) {
 		column := func(c int) []float64 {
 			values := make([]float64, n)
 			for i := range values {
-				values[i], c = float64(c%n)-1, c/n
+				values[i] = float64(c%n) - 1
+				c /= n
 			}
 			return values
 		}
@@ -49,7 +50,8 @@ func TestSExhaustive(t *testing.T) {
 			for b := range size {
 				y := column(b)
 				want := kendallByDefinition(x, y)
-				if got := kendall.S(ranks, kendall.Rank(y, scratch), scratch); got != want {
+				got := kendall.S(ranks, kendall.Rank(y, scratch), scratch)
+				if got != want {
 					t.Fatalf("S(%v, %v) = %d, want %d", x, y, got, want)
 				}
 			}
@@ -68,7 +70,8 @@ var awkward = []float64{
 // histogram of the sort, special values.
 func drawColumn(r *rand.Rand, n int) []float64 {
 	values := make([]float64, n)
-	kind, levels := r.Intn(8), 1+r.Intn(1+n)
+	kind := r.Intn(8)
+	levels := 1 + r.Intn(1+n)
 	for i := range values {
 		switch kind {
 		case 0:
@@ -97,7 +100,8 @@ func TestSAgainstDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
 		n := rapid.IntRange(0, 600).Draw(t, "rows")
-		x, y := drawColumn(r, n), drawColumn(r, n)
+		x := drawColumn(r, n)
+		y := drawColumn(r, n)
 		got := kendall.S(kendall.Rank(x, scratch), kendall.Rank(y, scratch), scratch)
 		if want := kendallByDefinition(x, y); got != want {
 			t.Fatalf("S = %d, want %d", got, want)
@@ -112,7 +116,8 @@ func TestSAgainstDefinitionLong(t *testing.T) {
 	scratch := new(kendall.Scratch)
 	const n = 3000
 	for range 40 {
-		x, y := drawColumn(r, n), drawColumn(r, n)
+		x := drawColumn(r, n)
+		y := drawColumn(r, n)
 		got := kendall.S(kendall.Rank(x, scratch), kendall.Rank(y, scratch), scratch)
 		if want := kendallByDefinition(x, y); got != want {
 			t.Fatalf("S = %d, want %d", got, want)
@@ -124,23 +129,28 @@ func TestInvariances(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
 		n := rapid.IntRange(0, 5000).Draw(t, "rows")
-		x, y := drawColumn(r, n), drawColumn(r, n)
+		x := drawColumn(r, n)
+		y := drawColumn(r, n)
 		want := kendallSum(x, y)
 		if got := kendallSum(y, x); got != want {
 			t.Fatalf("S(y, x) = %d, S(x, y) = %d", got, want)
 		}
 		perm := r.Perm(n)
-		px, py := make([]float64, n), make([]float64, n)
-		up, down := make([]float64, n), make([]float64, n)
+		px := make([]float64, n)
+		py := make([]float64, n)
+		up := make([]float64, n)
+		down := make([]float64, n)
 		order := kendall.Rank(y, nil)
 		for i, p := range perm {
-			px[i], py[i] = x[p], y[p]
+			px[i] = x[p]
+			py[i] = y[p]
 		}
 		for i, v := range y {
 			if math.IsNaN(v) {
 				v = math.Inf(-1) // -NaN would be lowest again
 			}
-			up[i], down[i] = v, -v
+			up[i] = v
+			down[i] = -v
 		}
 		if got := kendallSum(px, py); got != want {
 			t.Fatalf("after a permutation of the rows S = %d, want %d", got, want)
@@ -175,11 +185,16 @@ func TestValues(t *testing.T) {
 		{[]float64{7, 7, 7, 7}, []float64{1, 2, 2, 3}, 0},
 		{[]float64{1, 2}, []float64{3, 4}, 1},
 		{[]float64{1, 2}, []float64{4, 3}, -1},
-		{[]float64{math.NaN(), math.Inf(-1), -1, 0, math.Inf(1)}, []float64{1, 2, 3, 4, 5}, 2.5},
+		{
+			[]float64{math.NaN(), math.Inf(-1), -1, 0, math.Inf(1)},
+			[]float64{1, 2, 3, 4, 5},
+			2.5,
+		},
 		{[]float64{0, math.Copysign(0, -1)}, []float64{1, 2}, 0},
 		{[]float64{math.NaN(), -math.NaN()}, []float64{1, 2}, 0},
 	} {
-		if got := float64(kendallSum(test.x, test.y)) / float64(len(test.x)-1); got != test.tau {
+		got := float64(kendallSum(test.x, test.y)) / float64(len(test.x)-1)
+		if got != test.tau {
 			t.Errorf("tau(%v, %v) = %v, want %v", test.x, test.y, got, test.tau)
 		}
 	}
@@ -194,13 +209,20 @@ func TestRankCodes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		codes := rapid.SliceOf(rapid.Int32()).Draw(t, "codes")
 		codes = append(codes, codes[:len(codes)/2]...) // ties
-		values, y := make([]float64, len(codes)), make([]float64, len(codes))
+		values := make([]float64, len(codes))
+		y := make([]float64, len(codes))
 		for i, c := range codes {
-			values[i], y[i] = float64(c), float64(i%7)
+			values[i] = float64(c)
+			y[i] = float64(i % 7)
 		}
-		byCode, byValue := kendall.RankCodes(codes, nil), kendall.Rank(values, nil)
+		byCode := kendall.RankCodes(codes, nil)
+		byValue := kendall.Rank(values, nil)
 		if byCode.Distinct() != byValue.Distinct() || byCode.Len() != len(codes) {
-			t.Fatalf("%d distinct codes, %d distinct values", byCode.Distinct(), byValue.Distinct())
+			t.Fatalf(
+				"%d distinct codes, %d distinct values",
+				byCode.Distinct(),
+				byValue.Distinct(),
+			)
 		}
 		other := kendall.Rank(y, nil)
 		if got, want := kendall.S(byCode, other, nil), kendall.S(byValue, other, nil); got != want {
@@ -211,9 +233,13 @@ func TestRankCodes(t *testing.T) {
 
 func TestLargeSums(t *testing.T) {
 	const n = 200_000
-	up, down, halves := make([]float64, n), make([]float64, n), make([]float64, n)
+	up := make([]float64, n)
+	down := make([]float64, n)
+	halves := make([]float64, n)
 	for i := range up {
-		up[i], down[i], halves[i] = float64(i), -float64(i), float64(i/(n/2))
+		up[i] = float64(i)
+		down[i] = -float64(i)
+		halves[i] = float64(i / (n / 2))
 	}
 	const all = int64(n) * (n - 1) / 2
 	for _, test := range []struct {
@@ -238,9 +264,11 @@ func TestClusteredColumns(t *testing.T) {
 	r := rand.New(rand.NewSource(6))
 	const n = 60_000
 	for _, scale := range []float64{1e-9, 1e-7, 1e-5, 1e-2, 1, 1e3} {
-		x, y := make([]float64, n), make([]float64, n)
+		x := make([]float64, n)
+		y := make([]float64, n)
 		for i := range x {
-			x[i], y[i] = float64(r.Intn(2))*(1e9+scale*math.Abs(r.NormFloat64())), r.NormFloat64()
+			x[i] = float64(r.Intn(2)) * (1e9 + scale*math.Abs(r.NormFloat64()))
+			y[i] = r.NormFloat64()
 		}
 		sorted := slices.Compact(slices.Sorted(slices.Values(x)))
 		dense := make([]float64, n)
@@ -258,9 +286,11 @@ func TestClusteredColumns(t *testing.T) {
 // TestTwoSplits uses more than 2^19 rows, which split the inversions twice.
 func TestTwoSplits(t *testing.T) {
 	const n = 1_048_583 // prime, above 2^20
-	x, y := make([]float64, n), make([]float64, n)
+	x := make([]float64, n)
+	y := make([]float64, n)
 	for i := range x {
-		x[i], y[i] = float64(i), float64(i*7919%n)
+		x[i] = float64(i)
+		y[i] = float64(i * 7919 % n)
 	}
 	want := int64(n)*(n-1)/2 - 2*mergeInversions(slices.Clone(y), make([]float64, n))
 	if got := kendallSum(x, y); got != want {
@@ -274,13 +304,17 @@ func mergeInversions(v, work []float64) int64 {
 	}
 	half := len(v) / 2
 	total := mergeInversions(v[:half], work) + mergeInversions(v[half:], work)
-	a, b, merged := v[:half], v[half:], work[:0]
+	a := v[:half]
+	b := v[half:]
+	merged := work[:0]
 	for len(a) > 0 && len(b) > 0 {
 		if b[0] < a[0] {
 			total += int64(len(a))
-			merged, b = append(merged, b[0]), b[1:]
+			merged = append(merged, b[0])
+			b = b[1:]
 		} else {
-			merged, a = append(merged, a[0]), a[1:]
+			merged = append(merged, a[0])
+			a = a[1:]
 		}
 	}
 	merged = append(append(merged, a...), b...)
@@ -293,7 +327,8 @@ func TestScratchIsUsedAgain(t *testing.T) {
 	scratch := new(kendall.Scratch)
 	for i := range 30 {
 		n := 100 + 100*i // leaves only, and splits
-		x, y := drawColumn(r, n), drawColumn(r, n)
+		x := drawColumn(r, n)
+		y := drawColumn(r, n)
 		if got, want := kendall.S(kendall.Rank(x, scratch), kendall.Rank(y, scratch), scratch),
 			kendallByDefinition(x, y); got != want {
 			t.Errorf("S = %d, want %d", got, want)
@@ -305,25 +340,43 @@ func TestAgainstTarget(t *testing.T) {
 	r := rand.New(rand.NewSource(4))
 	const n, d = 700, 24
 	y := drawColumn(r, n)
-	columns, kept, want := make([][]float64, d), make([]*kendall.Ranks, d), make([]int64, d)
+	columns := make([][]float64, d)
+	kept := make([]*kendall.Ranks, d)
+	want := make([]int64, d)
 	for j := range columns {
 		columns[j] = drawColumn(r, n)
 		kept[j] = kendall.Rank(columns[j], nil)
 		want[j] = kendallByDefinition(columns[j], y)
 	}
-	rank := func(j int, s *kendall.Scratch) *kendall.Ranks { return kendall.Rank(columns[j], s) }
-	keep := func(j int, _ *kendall.Scratch) *kendall.Ranks { return kept[j] }
+	rank := func(j int, s *kendall.Scratch) *kendall.Ranks {
+		return kendall.Rank(columns[j], s)
+	}
+	keep := func(j int, _ *kendall.Scratch) *kendall.Ranks {
+		return kept[j]
+	}
 	target := kendall.Rank(y, nil)
 	for _, workers := range []int{0, 1, 2, 3, 50} {
 		for _, column := range []func(int, *kendall.Scratch) *kendall.Ranks{rank, keep} {
-			got, err := kendall.AgainstTarget(context.Background(), d, column, target.Kept, workers)
+			got, err := kendall.AgainstTarget(
+				context.Background(),
+				d,
+				column,
+				target.Kept,
+				workers,
+			)
 			if err != nil || !slices.Equal(got, want) {
 				t.Fatalf("%d workers: %v, %v, want %v", workers, got, err, want)
 			}
 		}
 	}
-	if got, err := kendall.AgainstTarget(context.Background(), 0, rank, target.Kept,
-		2); err != nil || len(got) != 0 {
+	got, err := kendall.AgainstTarget(
+		context.Background(),
+		0,
+		rank,
+		target.Kept,
+		2,
+	)
+	if err != nil || len(got) != 0 {
 		t.Errorf("no columns: %v, %v", got, err)
 	}
 }
@@ -334,7 +387,8 @@ func TestAgainstTargetLength(t *testing.T) {
 		return kendall.Rank(make([]float64, 3-j/2), s)
 	}
 	_, err := kendall.AgainstTarget(context.Background(), 3, column, target.Kept, 1)
-	if !errors.Is(err, kendall.ErrLength) || err.Error() != "column 2: "+kendall.ErrLength.Error() {
+	if !errors.Is(err, kendall.ErrLength) ||
+		err.Error() != "column 2: "+kendall.ErrLength.Error() {
 		t.Errorf("error %v, want ErrLength for column 2", err)
 	}
 }
@@ -370,17 +424,25 @@ func TestAllocations(t *testing.T) {
 	const n = 5000
 	scratch := new(kendall.Scratch)
 	for _, levels := range []int{2, 300, 1 << 30} {
-		x, y := make([]float64, n), make([]float64, n)
+		x := make([]float64, n)
+		y := make([]float64, n)
 		for i := range x {
-			x[i], y[i] = float64(r.Intn(levels)), float64(r.Intn(400))
+			x[i] = float64(r.Intn(levels))
+			y[i] = float64(r.Intn(400))
 		}
-		rx, ry := kendall.Rank(x, scratch), kendall.Rank(y, scratch)
-		if got := testing.AllocsPerRun(10, func() { kendall.S(rx, ry, scratch) }); got != 0 {
+		rx := kendall.Rank(x, scratch)
+		ry := kendall.Rank(y, scratch)
+		got := testing.AllocsPerRun(10, func() { kendall.S(rx, ry, scratch) })
+		if got != 0 {
 			t.Errorf("%d levels: S allocates %v times", levels, got)
 		}
-		if got := testing.AllocsPerRun(10, func() { kendall.Rank(x, scratch) }); got != 2 {
-			t.Errorf("%d levels: Rank allocates %v times, want 2 (the Ranks and its order)", levels,
-				got)
+		got = testing.AllocsPerRun(10, func() { kendall.Rank(x, scratch) })
+		if got != 2 {
+			t.Errorf(
+				"%d levels: Rank allocates %v times, want 2 (the Ranks and its order)",
+				levels,
+				got,
+			)
 		}
 	}
 }
@@ -392,12 +454,14 @@ func TestWorkersShareAColumn(t *testing.T) {
 	r := rand.New(rand.NewSource(9))
 	many := func() []float64 { return drawIntegers(r, n, n/5) }
 	for name, pair := range map[string][2][]float64{
-		"no ties": {drawContinuous(r, n), drawContinuous(r, n)}, "few ties": {drawContinuous(r, n), many()},
+		"no ties":      {drawContinuous(r, n), drawContinuous(r, n)},
+		"few ties":     {drawContinuous(r, n), many()},
 		"ties in both": {many(), many()},
 		"many ties":    {drawIntegers(r, n, 3000), drawIntegers(r, n, 2000)},
 		"binary":       {drawIntegers(r, n, 2), drawContinuous(r, n)},
 	} {
-		x, y := pair[0], pair[1]
+		x := pair[0]
+		y := pair[1]
 		for i := range x {
 			if i%3 == 0 {
 				x[i] = math.Round(y[i]) // the columns depend on each other
@@ -405,11 +469,15 @@ func TestWorkersShareAColumn(t *testing.T) {
 		}
 		want := kendallSum(x, y)
 		for _, workers := range []int{2, 3, 5, 8} {
-			got, err := kendall.AgainstTarget(context.Background(), 1,
+			got, err := kendall.AgainstTarget(
+				context.Background(),
+				1,
 				func(_ int, s *kendall.Scratch) *kendall.Ranks {
 					return kendall.Rank(x, s)
 				},
-				func(s *kendall.Scratch) *kendall.Ranks { return kendall.Rank(y, s) }, workers)
+				func(s *kendall.Scratch) *kendall.Ranks { return kendall.Rank(y, s) },
+				workers,
+			)
 			if err != nil || got[0] != want || want == 0 {
 				t.Errorf("%s, %d workers: %d, want %d: %v", name, workers, got[0], want, err)
 			}

@@ -10,8 +10,10 @@ import (
 func TestKernelError(t *testing.T) {
 	worst := 0.
 	for d := range uint32(1 << 21) {
-		worst = max(worst,
-			math.Abs(float64(kernelAt(d))/(1<<kernelBits)-math.Exp2(-float64(d)/65536)))
+		worst = max(
+			worst,
+			math.Abs(float64(kernelAt(d))/(1<<kernelBits)-math.Exp2(-float64(d)/65536)),
+		)
 	}
 	if worst > 0x1p-12 {
 		t.Errorf("off by %v", worst)
@@ -25,7 +27,8 @@ func TestAssemblyMatchesPortable(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		steps := r.IntN(70) + 1
-		a, b := make([]int16, tileRows*2*steps), make([]int16, 2*steps*tileCols)
+		a := make([]int16, tileRows*2*steps)
+		b := make([]int16, 2*steps*tileCols)
 		for i := range a {
 			a[i] = int16(r.Uint32())
 		}
@@ -35,7 +38,8 @@ func TestAssemblyMatchesPortable(t *testing.T) {
 				b[i]++
 			}
 		}
-		x, y := make([]int32, tileRows*tileCols), make([]int32, tileRows*tileCols)
+		x := make([]int32, tileRows*tileCols)
+		y := make([]int32, tileRows*tileCols)
 		tileGo(y, tileCols, a, 2*steps, b, steps)
 		for k, tile := range tiles {
 			tile(x, tileCols, a, 2*steps, b, steps)
@@ -45,9 +49,11 @@ func TestAssemblyMatchesPortable(t *testing.T) {
 				}
 			}
 		}
-		marks, norms := make([]uint32, 2*r.IntN(35)), [tileCols]uint32{}
-		dots, u, v := make([]int32, len(marks)*tileCols), make([]int16, len(marks)*tileCols),
-			make([]int16, len(marks)*tileCols)
+		marks := make([]uint32, 2*r.IntN(35))
+		norms := [tileCols]uint32{}
+		dots := make([]int32, len(marks)*tileCols)
+		u := make([]int16, len(marks)*tileCols)
+		v := make([]int16, len(marks)*tileCols)
 		for i := range dots {
 			dots[i] = int32(r.Uint32() >> r.IntN(32))
 		}
@@ -70,12 +76,15 @@ func TestStretch(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
 		n := r.IntN(300) + 1
-		sums, scales, x, y := make([]int32, n*tileCols), make([]float64, n), make([][]int16, n),
-			make([][]int16, n)
+		sums := make([]int32, n*tileCols)
+		scales := make([]float64, n)
+		x := make([][]int16, n)
+		y := make([][]int16, n)
 		size := r.IntN(32)
 		for i := range scales {
 			scales[i] = math.Ldexp(1, -r.IntN(mostShift+1))
-			x[i], y[i] = make([]int16, tileCols+3), make([]int16, tileCols+3)
+			x[i] = make([]int16, tileCols+3)
+			y[i] = make([]int16, tileCols+3)
 		}
 		for i := range sums {
 			sums[i] = int32(r.Uint32()) >> size
@@ -107,8 +116,10 @@ func TestFeatures(t *testing.T) {
 	for _, of := range [][3]int{{1, 1, 1}, {3, 7, 5}, {20, 61, 34}, {9, 16, 16}} {
 		m := sampleMap(r, of[0], of[1], of[2])
 		const n = 3*stripe + 5
-		bins, dst, theta, sums := make([][]uint8, of[0]), make([][]int16, of[2]),
-			make([]float64, of[2]), make([]float64, n)
+		bins := make([][]uint8, of[0])
+		dst := make([][]int16, of[2])
+		theta := make([]float64, of[2])
+		sums := make([]float64, n)
 		for j := range bins {
 			bins[j] = make([]uint8, n)
 			for i := range bins[j] {
@@ -116,7 +127,8 @@ func TestFeatures(t *testing.T) {
 			}
 		}
 		for i := range dst {
-			dst[i], theta[i] = make([]int16, n), r.NormFloat64()
+			dst[i] = make([]int16, n)
+			theta[i] = r.NormFloat64()
 		}
 		m.Apply(dst, bins)
 		m.Add(sums, bins, theta)
@@ -159,7 +171,9 @@ func (m *Map) kernelByDefinition(record []uint8) (kernel, features []int16) {
 		}
 		return z
 	}
-	x, q, square := point(record), make([]float64, len(m.Weights)), 0.
+	x := point(record)
+	q := make([]float64, len(m.Weights))
+	square := 0.
 	for _, mark := range m.Landmarks {
 		distance := uint32(0)
 		for j, z := range point(mark) {
@@ -193,7 +207,8 @@ func sampleMap(r *rand.Rand, inputs, marks, features int) *Map {
 		for k := range row {
 			row[k] = Number(r.Float64()*2-1, MetricBits)
 		}
-		m.Coordinates, m.Metric = append(m.Coordinates, c), append(m.Metric, row)
+		m.Coordinates = append(m.Coordinates, c)
+		m.Metric = append(m.Metric, row)
 	}
 	for range marks {
 		mark := make([]uint8, inputs)
@@ -202,9 +217,11 @@ func sampleMap(r *rand.Rand, inputs, marks, features int) *Map {
 		}
 		m.Landmarks = append(m.Landmarks, mark)
 	}
-	rows, reach := make([][]float64, features), make([]float64, features)
+	rows := make([][]float64, features)
+	reach := make([]float64, features)
 	for i := range rows {
-		rows[i], reach[i] = make([]float64, marks), 3
+		rows[i] = make([]float64, marks)
+		reach[i] = 3
 		for k := range rows[i] {
 			rows[i][k] = r.NormFloat64() / math.Sqrt(float64(marks))
 		}
@@ -215,7 +232,8 @@ func sampleMap(r *rand.Rand, inputs, marks, features int) *Map {
 func BenchmarkApply(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	m := sampleMap(r, 15, 600, 256)
-	bins, dst := make([][]uint8, 15), make([][]int16, 256)
+	bins := make([][]uint8, 15)
+	dst := make([][]int16, 256)
 	for j := range bins {
 		bins[j] = make([]uint8, 4096)
 		for i := range bins[j] {
@@ -238,7 +256,9 @@ func BenchmarkApply(b *testing.B) {
 		for b.Loop() {
 			c.multiplyTiles(s.sums, c.weights, s.kernel)
 		}
-		b.ReportMetric(float64(stripe*600*256)/(float64(b.Elapsed().Nanoseconds())/float64(b.N)),
-			"MAC/ns")
+		b.ReportMetric(
+			float64(stripe*600*256)/(float64(b.Elapsed().Nanoseconds())/float64(b.N)),
+			"MAC/ns",
+		)
 	})
 }

@@ -16,7 +16,8 @@ import (
 // latticeTable returns a table of n rows and d columns that any program can reproduce. Columns repeat from the 102nd on.
 // With near, column 1 is almost equal to column 0, and column 3 is equal to column 0.
 func latticeTable(n, d int, near bool) (x [][]float64, y []float64) {
-	x, y = make([][]float64, d), make([]float64, n)
+	x = make([][]float64, d)
+	y = make([]float64, n)
 	for j := range x {
 		x[j] = make([]float64, n)
 		for i := range n {
@@ -69,8 +70,16 @@ func TestLassoOnStandardisedColumns(t *testing.T) {
 	for _, c := range latticeObjectives {
 		x, y := latticeTable(c.n, c.d, c.near)
 		for _, workers := range []int{0, 1} {
-			s, err := lasso.NewSolver(context.Background(), x, y,
-				lasso.Options{Standardize: true, Tolerance: 1e-15, Workers: workers})
+			s, err := lasso.NewSolver(
+				context.Background(),
+				x,
+				y,
+				lasso.Options{
+					Standardize: true,
+					Tolerance:   1e-15,
+					Workers:     workers,
+				},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,22 +90,47 @@ func TestLassoOnStandardisedColumns(t *testing.T) {
 			}
 			got, err := s.Solve(context.Background(), c.lambda*target)
 			if err != nil || !got.Converged {
-				t.Fatalf("%d x %d, lambda %v: %v, gap %g after %d sweeps", c.n, c.d, c.lambda, err,
-					got.Gap, got.Sweeps)
+				t.Fatalf(
+					"%d x %d, lambda %v: %v, gap %g after %d sweeps",
+					c.n,
+					c.d,
+					c.lambda,
+					err,
+					got.Gap,
+					got.Sweeps,
+				)
 			}
-			objective := lassoObjective(x, y, got.Coefficients, got.Intercept, c.lambda*target,
+			objective := lassoObjective(
+				x,
+				y,
+				got.Coefficients,
+				got.Intercept,
+				c.lambda*target,
 				func(j int) float64 {
 					return deviations[j]
-				})
+				},
+			)
 			for _, o := range []float64{objective, got.Objective} {
 				if o /= target * target; math.Abs(o-c.value) > 1e-8*c.value {
-					t.Errorf("%d x %d, lambda %v: objective %.16g, want %.16g", c.n, c.d, c.lambda,
-						o, c.value)
+					t.Errorf(
+						"%d x %d, lambda %v: objective %.16g, want %.16g",
+						c.n,
+						c.d,
+						c.lambda,
+						o,
+						c.value,
+					)
 				}
 			}
-			if v := optimalityViolation(x, y, got, c.lambda*target, deviations); v > 1e-9 {
-				t.Errorf("%d x %d, lambda %v: the optimality conditions are off by %g", c.n, c.d,
-					c.lambda, v)
+			v := optimalityViolation(x, y, got, c.lambda*target, deviations)
+			if v > 1e-9 {
+				t.Errorf(
+					"%d x %d, lambda %v: the optimality conditions are off by %g",
+					c.n,
+					c.d,
+					c.lambda,
+					v,
+				)
 			}
 		}
 	}
@@ -105,7 +139,11 @@ func TestLassoOnStandardisedColumns(t *testing.T) {
 // optimalityViolation returns the largest violation of the optimality conditions, relative to the penalty: the gradient of a
 // zero coefficient is at most the penalty, and that of another is the penalty with the coefficient's sign.
 func optimalityViolation(
-	x [][]float64, y []float64, got lasso.Solution, lambda float64, units []float64,
+	x [][]float64,
+	y []float64,
+	got lasso.Solution,
+	lambda float64,
+	units []float64,
 ) float64 {
 	residual := make([]float64, len(y))
 	for i := range y {
@@ -136,12 +174,17 @@ func optimalityViolation(
 func TestLassoOptimalOnRandomTables(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for range 200 {
-		n, d := 3+rng.IntN(40), 1+rng.IntN(60)
+		n := 3 + rng.IntN(40)
+		d := 1 + rng.IntN(60)
 		x, y := randomTable(rng, n, d)
 		clear(x[rng.IntN(d)])
 		x[rng.IntN(d)] = x[rng.IntN(d)]
-		s, err := lasso.NewSolver(context.Background(), x, y,
-			lasso.Options{Standardize: true, Tolerance: 1e-15})
+		s, err := lasso.NewSolver(
+			context.Background(),
+			x,
+			y,
+			lasso.Options{Standardize: true, Tolerance: 1e-15},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,8 +196,15 @@ func TestLassoOptimalOnRandomTables(t *testing.T) {
 			}
 			got, err := s.Solve(context.Background(), lambda)
 			if err != nil || !got.Converged {
-				t.Fatalf("%d x %d, %v of the largest penalty: %v, gap %g after %d sweeps", n, d,
-					fraction, err, got.Gap, got.Sweeps)
+				t.Fatalf(
+					"%d x %d, %v of the largest penalty: %v, gap %g after %d sweeps",
+					n,
+					d,
+					fraction,
+					err,
+					got.Gap,
+					got.Sweeps,
+				)
 			}
 			if v := optimalityViolation(x, y, got, lambda, units); v > 1e-9 {
 				t.Errorf("%d x %d, %v of the largest penalty: off by %g", n, d, fraction, v)
@@ -174,8 +224,12 @@ func TestLassoNearlyEqualColumns(t *testing.T) {
 	for i := range y {
 		y[i] += 3e4 * (x[2][i] - x[1][i])
 	}
-	s, err := lasso.NewSolver(context.Background(), x, y,
-		lasso.Options{Standardize: true, Tolerance: 1e-12})
+	s, err := lasso.NewSolver(
+		context.Background(),
+		x,
+		y,
+		lasso.Options{Standardize: true, Tolerance: 1e-12},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +269,10 @@ func readReferences(t *testing.T) []reference {
 }
 
 func lassoObjective(
-	x [][]float64, y, w []float64, b, lambda float64, unit func(j int) float64,
+	x [][]float64,
+	y, w []float64,
+	b, lambda float64,
+	unit func(j int) float64,
 ) float64 {
 	sum := 0.0
 	l1 := 0.0
@@ -238,10 +295,15 @@ func TestLassoMatchesScikitLearn(t *testing.T) {
 			list := r.Lasso
 			top := r.LassoMax
 			if standardize {
-				list, top = r.Standardized, r.StandardizedMax
+				list = r.Standardized
+				top = r.StandardizedMax
 			}
-			s, err := lasso.NewSolver(context.Background(), r.X, r.Y,
-				lasso.Options{Standardize: standardize, Tolerance: 1e-13})
+			s, err := lasso.NewSolver(
+				context.Background(),
+				r.X,
+				r.Y,
+				lasso.Options{Standardize: standardize, Tolerance: 1e-13},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -259,12 +321,24 @@ func TestLassoMatchesScikitLearn(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				objective := lassoObjective(r.X, r.Y, got.Coefficients, got.Intercept, want.Lambda,
-					unit)
+				objective := lassoObjective(
+					r.X,
+					r.Y,
+					got.Coefficients,
+					got.Intercept,
+					want.Lambda,
+					unit,
+				)
 				for _, o := range []float64{objective, got.Objective} {
 					if math.Abs(o-want.Objective) > 1e-8*want.Objective {
-						t.Errorf("%s lasso %g (standardize %v): objective %.12g, want %.12g",
-							r.Name, want.Lambda, standardize, o, want.Objective)
+						t.Errorf(
+							"%s lasso %g (standardize %v): objective %.12g, want %.12g",
+							r.Name,
+							want.Lambda,
+							standardize,
+							o,
+							want.Objective,
+						)
 					}
 				}
 				if !got.Converged || got.Sweeps == 0 {
@@ -288,10 +362,16 @@ func standardDeviation(x []float64) float64 {
 // the sign of w if w is not 0.
 func TestLassoOptimalityConditions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n, d := rapid.IntRange(2, 40).Draw(t, "n"), rapid.IntRange(1, 90).Draw(t, "d")
+		n := rapid.IntRange(2, 40).Draw(t, "n")
+		d := rapid.IntRange(1, 90).Draw(t, "d")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		x, y := randomTable(rng, n, d)
-		s, err := lasso.NewSolver(context.Background(), x, y, lasso.Options{Tolerance: 1e-14})
+		s, err := lasso.NewSolver(
+			context.Background(),
+			x,
+			y,
+			lasso.Options{Tolerance: 1e-14},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -326,7 +406,8 @@ func TestLassoOptimalityConditions(t *testing.T) {
 }
 
 func randomTable(rng *rand.Rand, n, d int) ([][]float64, []float64) {
-	x, y := make([][]float64, d), make([]float64, n)
+	x := make([][]float64, d)
+	y := make([]float64, n)
 	for i := range y {
 		y[i] = rng.NormFloat64()
 	}
@@ -345,8 +426,12 @@ func TestLassoStopsAtMaxSweeps(t *testing.T) {
 	for i := range x[0] {
 		x[1][i] = x[0][i] + 0.01*x[1][i]
 	}
-	s, err := lasso.NewSolver(context.Background(), x, y,
-		lasso.Options{MaxSweeps: 2, Tolerance: 1e-14})
+	s, err := lasso.NewSolver(
+		context.Background(),
+		x,
+		y,
+		lasso.Options{MaxSweeps: 2, Tolerance: 1e-14},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

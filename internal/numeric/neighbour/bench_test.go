@@ -17,7 +17,8 @@ func BenchmarkLoss(b *testing.B) {
 // BenchmarkSearch classifies 64 records by 640 vectors.
 func BenchmarkSearch(b *testing.B) {
 	refs := sinePoints(640, 16)
-	s, p := Search(refs), sinePoints(64, 16)
+	s := Search(refs)
+	p := sinePoints(64, 16)
 	for b.Loop() {
 		s.Classes(p, Vote{K: 1})
 	}

@@ -14,8 +14,13 @@ func blobPoints(n int) Points {
 	p := Points{Dim: 2}
 	noise := sineTable(n, 2)
 	for i := range n {
-		row, column := i%3, i/3%3
-		p.X = append(p.X, 3*float64(row)+1.2*noise[2*i], 3*float64(column)+1.2*noise[2*i+1])
+		row := i % 3
+		column := i / 3 % 3
+		p.X = append(
+			p.X,
+			3*float64(row)+1.2*noise[2*i],
+			3*float64(column)+1.2*noise[2*i+1],
+		)
 		p.Class = append(p.Class, int32((row+column)%3))
 	}
 	return p
@@ -37,9 +42,13 @@ func TestCondense(t *testing.T) {
 	backwards := allIndices(p.Len())
 	slices.Reverse(backwards)
 	for name, condense := range map[string]func() ([]int, error){
-		"cnn":           func() ([]int, error) { return Condense(t.Context(), p, allIndices(p.Len())) },
-		"cnn backwards": func() ([]int, error) { return Condense(t.Context(), p, backwards) },
-		"fcnn":          func() ([]int, error) { return FastCondense(t.Context(), p) },
+		"cnn": func() ([]int, error) {
+			return Condense(t.Context(), p, allIndices(p.Len()))
+		},
+		"cnn backwards": func() ([]int, error) {
+			return Condense(t.Context(), p, backwards)
+		},
+		"fcnn": func() ([]int, error) { return FastCondense(t.Context(), p) },
 	} {
 		rows, err := condense()
 		if err != nil {
@@ -48,7 +57,12 @@ func TestCondense(t *testing.T) {
 		sorted := slices.Clone(rows)
 		slices.Sort(sorted)
 		if len(slices.Compact(sorted)) != len(rows) || len(rows) < 9 || len(rows) > 300 {
-			t.Errorf("%s keeps %d rows, %d different", name, len(rows), len(slices.Compact(sorted)))
+			t.Errorf(
+				"%s keeps %d rows, %d different",
+				name,
+				len(rows),
+				len(slices.Compact(sorted)),
+			)
 		}
 		if n := errorsOf(p.Subset(rows), p); n > 0 {
 			t.Errorf("%s: %d records in another class", name, n)
@@ -58,7 +72,11 @@ func TestCondense(t *testing.T) {
 
 // TestCondenseTwins checks that the search ends for records with the same numbers and different classes.
 func TestCondenseTwins(t *testing.T) {
-	p := Points{Dim: 1, X: []float64{0, 0, 0, 1, 1, 2}, Class: []int32{0, 1, 0, 1, 0, 2}}
+	p := Points{
+		Dim:   1,
+		X:     []float64{0, 0, 0, 1, 1, 2},
+		Class: []int32{0, 1, 0, 1, 0, 2},
+	}
 	for name, condense := range map[string]func() ([]int, error){
 		"cnn":  func() ([]int, error) { return Condense(t.Context(), p, allIndices(6)) },
 		"fcnn": func() ([]int, error) { return FastCondense(t.Context(), p) },
@@ -80,8 +98,8 @@ func TestCondenseCancelled(t *testing.T) {
 	if _, err := FastCondense(ctx, p); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, err := Compress(ctx, p, allIndices(9), Options{Passes: 5, Gamma2: 1}); !errors.Is(err,
-		context.Canceled) {
+	_, err := Compress(ctx, p, allIndices(9), Options{Passes: 5, Gamma2: 1})
+	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -96,15 +114,21 @@ func TestStratified(t *testing.T) {
 	p := Points{Dim: 1}
 	for c, n := range []int{70, 0, 25, 4, 1} {
 		for range n {
-			p.X, p.Class = append(p.X, 0), append(p.Class, int32(c))
+			p.X = append(p.X, 0)
+			p.Class = append(p.Class, int32(c))
 		}
 	}
 	order := allIndices(100)
 	slices.Reverse(order)
 	for m, want := range map[int][5]int{
-		0: {1, 0, 1, 1, 1}, 10: {7, 0, 2, 1, 1}, 20: {14, 0, 5, 1, 1}, 40: {28, 0, 10, 1, 1},
-		50: {35, 0, 12, 2, 1},
-		55: {38, 0, 14, 2, 1}, 100: {70, 0, 25, 4, 1}, 500: {70, 0, 25, 4, 1},
+		0:   {1, 0, 1, 1, 1},
+		10:  {7, 0, 2, 1, 1},
+		20:  {14, 0, 5, 1, 1},
+		40:  {28, 0, 10, 1, 1},
+		50:  {35, 0, 12, 2, 1},
+		55:  {38, 0, 14, 2, 1},
+		100: {70, 0, 25, 4, 1},
+		500: {70, 0, 25, 4, 1},
 	} {
 		var got [5]int
 		rows := Stratified(p, m, order)
@@ -143,7 +167,8 @@ func TestMetricGradient(t *testing.T) {
 		above, _ := f(x)
 		x[k] -= 2 * h
 		below, _ := f(x)
-		if slope := (above - below) / (2 * h); math.Abs(slope-g[k]) > 1e-6*(1+math.Abs(slope)) {
+		slope := (above - below) / (2 * h)
+		if math.Abs(slope-g[k]) > 1e-6*(1+math.Abs(slope)) {
 			t.Errorf("∂L/∂x[%d] = %v, by differences %v", k, g[k], slope)
 		}
 	}
@@ -170,7 +195,9 @@ func TestCompress(t *testing.T) {
 		if metric {
 			q.X = applyMap(p.X, c.Metric, p.Dim)
 		}
-		if after := errorsOf(c.References, q); after > before/4 || c.References.Len() != 12 ||
+		after := errorsOf(c.References, q)
+		if after > before/4 ||
+			c.References.Len() != 12 ||
 			!slices.IsSorted(c.References.Class) {
 			t.Errorf("metric %t: %d errors, %d before; %+v", metric, after, before, c)
 		}
@@ -190,7 +217,8 @@ func TestCompressRepeats(t *testing.T) {
 		return c
 	}
 	one := run(1, 1)
-	if four := run(1, 4); !slices.Equal(one.References.X, four.References.X) ||
+	four := run(1, 4)
+	if !slices.Equal(one.References.X, four.References.X) ||
 		one.Loss != four.Loss {
 		t.Error("four workers have another result than one")
 	}
@@ -201,15 +229,19 @@ func TestCompressRepeats(t *testing.T) {
 
 // TestCompressLosesClass checks that a class without a starting row is refused.
 func TestCompressLosesClass(t *testing.T) {
-	if _, err := Compress(t.Context(), blobPoints(90), []int{0, 1}, Options{Passes: 1}); !errors.Is(err,
-		ErrClass) {
+	_, err := Compress(t.Context(), blobPoints(90), []int{0, 1}, Options{Passes: 1})
+	if !errors.Is(err, ErrClass) {
 		t.Error(err)
 	}
 }
 
 // TestFarVectorsUnderflowNothing checks that vectors far from every record underflow no probability.
 func TestFarVectorsUnderflowNothing(t *testing.T) {
-	p := Points{Dim: 1, X: []float64{0, 1, 2, 3}, Class: []int32{0, 0, 1, 1}}
+	p := Points{
+		Dim:   1,
+		X:     []float64{0, 1, 2, 3},
+		Class: []int32{0, 0, 1, 1},
+	}
 	s, err := lossOf(p, []int32{0, 1}, 2).sumLoss(t.Context(), []float64{1e4, 2}, 1)
 	if err != nil || !(s.value > 1e8) || math.IsInf(s.value, 0) {
 		t.Errorf("L = %v, %v", s.value, err)

@@ -19,8 +19,16 @@ func TestConjugateGradient(t *testing.T) {
 	for _, metric := range []bool{false, true} {
 		losses := []float64{}
 		for _, iterations := range []int{1, 10, 60} {
-			c, err := Compress(t.Context(), p, start,
-				Options{Passes: iterations, Optimizer: ConjugateGradient, Metric: metric})
+			c, err := Compress(
+				t.Context(),
+				p,
+				start,
+				Options{
+					Passes:    iterations,
+					Optimizer: ConjugateGradient,
+					Metric:    metric,
+				},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -29,7 +37,8 @@ func TestConjugateGradient(t *testing.T) {
 			if metric {
 				q.X = applyMap(p.X, c.Metric, p.Dim)
 			}
-			if after := errorsOf(c.References, q); iterations == 60 && after > before/2 {
+			after := errorsOf(c.References, q)
+			if iterations == 60 && after > before/2 {
 				t.Errorf("metric %t: %d errors, %d before", metric, after, before)
 			}
 		}
@@ -39,8 +48,12 @@ func TestConjugateGradient(t *testing.T) {
 	}
 	run := func(workers int, gamma2 float64) Compressed {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
-		c, err := Compress(t.Context(), p, start,
-			Options{Passes: 20, Optimizer: ConjugateGradient, Gamma2: gamma2})
+		c, err := Compress(
+			t.Context(),
+			p,
+			start,
+			Options{Passes: 20, Optimizer: ConjugateGradient, Gamma2: gamma2},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,8 +68,11 @@ func TestConjugateGradient(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	l := func([]float64) (float64, []float64, error) { return 0, []float64{0}, nil }
-	if err := minimizeConjugate(ctx, []float64{1}, 3, l); !errors.Is(err, context.Canceled) {
+	l := func([]float64) (float64, []float64, error) {
+		return 0, []float64{0}, nil
+	}
+	err := minimizeConjugate(ctx, []float64{1}, 3, l)
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -65,7 +81,8 @@ func TestConjugateGradient(t *testing.T) {
 func TestConjugateQuadratic(t *testing.T) {
 	at := []float64{9, -7}
 	err := minimizeConjugate(t.Context(), at, 50, func(x []float64) (float64, []float64, error) {
-		a, b := x[0]-2, x[1]+1
+		a := x[0] - 2
+		b := x[1] + 1
 		return a*a + 10*b*b, []float64{2 * a, 20 * b}, nil
 	})
 	if err != nil || math.Abs(at[0]-2) > 1e-4 || math.Abs(at[1]+1) > 1e-4 {

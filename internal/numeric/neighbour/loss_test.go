@@ -126,7 +126,8 @@ func TestSpecificationTiny(t *testing.T) {
 	}
 	// The vectors are (.5,.5) and (3,3) of class 0, and (0,1.5) and (2,1) of class 1.
 	z = []float64{.5, .5, 3, 3, 0, 1.5, 2, 1}
-	if s, err = lossOf(p, []int32{0, 0, 1, 1}, 2).sumLoss(t.Context(), z, .5); err != nil {
+	s, err = lossOf(p, []int32{0, 0, 1, 1}, 2).sumLoss(t.Context(), z, .5)
+	if err != nil {
 		t.Fatal(err)
 	}
 	checkNear(t, "L", s.value, 4.769413172)

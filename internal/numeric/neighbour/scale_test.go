@@ -6,7 +6,11 @@ import (
 )
 
 func TestStandard(t *testing.T) {
-	p := Points{Dim: 3, X: sineTable(50, 3), Class: make([]int32, 50)}
+	p := Points{
+		Dim:   3,
+		X:     sineTable(50, 3),
+		Class: make([]int32, 50),
+	}
 	for i := range 50 {
 		p.X[3*i] = 7 + 100*p.X[3*i]
 		p.X[3*i+2] = 4 // constant
@@ -27,7 +31,11 @@ func TestStandard(t *testing.T) {
 // TestComponents checks that the components are uncorrelated and of decreasing variance, and that all
 // together preserve distances up to a common scale.
 func TestComponents(t *testing.T) {
-	p := Points{Dim: 4, X: sineTable(80, 4), Class: make([]int32, 80)}
+	p := Points{
+		Dim:   4,
+		X:     sineTable(80, 4),
+		Class: make([]int32, 80),
+	}
 	s, err := Components(p, 9)
 	if err != nil {
 		t.Fatal(err)
@@ -57,16 +65,26 @@ func TestComponents(t *testing.T) {
 	checkNear(t, "mean variance", trace/4, 1)
 	scale := squaredDistance(q.Row(0), q.Row(1)) / squaredDistance(p.Row(0), p.Row(1))
 	for i := range 79 {
-		checkNear(t, "distance", squaredDistance(q.Row(i), q.Row(i+1)),
-			scale*squaredDistance(p.Row(i), p.Row(i+1)))
+		checkNear(
+			t,
+			"distance",
+			squaredDistance(q.Row(i), q.Row(i+1)),
+			scale*squaredDistance(p.Row(i), p.Row(i+1)),
+		)
 	}
 }
 
 // TestEncode checks that numbers are clipped, missing values replaced and levels spread over entries.
 func TestEncode(t *testing.T) {
-	p := Encode([]Column{{Lower: -1, Upper: 1, Missing: 5}, {Category: true, Levels: 2}},
-		[]Cells{{Numbers: []float64{9, .5, math.NaN(), math.Inf(1), -9}},
-			{Codes: []int32{9, 0, 1, 2, -1}}}, 1, 4)
+	p := Encode(
+		[]Column{{Lower: -1, Upper: 1, Missing: 5}, {Category: true, Levels: 2}},
+		[]Cells{
+			{Numbers: []float64{9, .5, math.NaN(), math.Inf(1), -9}},
+			{Codes: []int32{9, 0, 1, 2, -1}},
+		},
+		1,
+		4,
+	)
 	want := []float64{.5, 1, 0, 1, 0, 1, 1, 0, 0, -1, 0, 0}
 	for k, v := range p.X {
 		if v != want[k] {

@@ -35,7 +35,11 @@ func TestSearch(t *testing.T) {
 	for _, dim := range []int{1, 3, 25} {
 		for _, size := range []int{1, 7, 600} {
 			refs := sinePoints(size, dim)
-			p := Points{Dim: dim, X: sineTable(200, dim)[:150*dim], Class: make([]int32, 150)}
+			p := Points{
+				Dim:   dim,
+				X:     sineTable(200, dim)[:150*dim],
+				Class: make([]int32, 150),
+			}
 			for k := range p.X {
 				p.X[k] += .013 // makes all distances different
 			}
@@ -44,13 +48,21 @@ func TestSearch(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, k := range []int{1, 3, 10} {
-				want, got := classifyBySorting(refs, p, k), Search(refs).Classes(p, Vote{K: k})
+				want := classifyBySorting(refs, p, k)
+				got := Search(refs).Classes(p, Vote{K: k})
 				byTree, distances := tree.Classes(p, Vote{K: k})
 				for i := range want {
 					if got[i] != want[i] || byTree[i] != want[i] {
 						t.Fatalf(
 							"dim %d, %d vectors, k %d, row %d: exhaustive %d, by tree %d, want %d",
-							dim, size, k, i, got[i], byTree[i], want[i])
+							dim,
+							size,
+							k,
+							i,
+							got[i],
+							byTree[i],
+							want[i],
+						)
 					}
 				}
 				if dim == 3 && size == 600 && k == 1 && distances > 150*200 {
@@ -64,9 +76,23 @@ func TestSearch(t *testing.T) {
 // TestSearchTies checks that the first vector wins among equal distances, and the class of the nearest vector among
 // equal votes.
 func TestSearchTies(t *testing.T) {
-	refs := Points{Dim: 1, X: []float64{1, -1, 3, -3}, Class: []int32{2, 1, 1, 2}}
-	p := Points{Dim: 1, X: []float64{0, 0.5}, Class: []int32{0, 0}}
-	for k, want := range map[int][]int32{1: {2, 2}, 2: {2, 2}, 3: {1, 1}, 4: {2, 2}, 9: {2, 2}} {
+	refs := Points{
+		Dim:   1,
+		X:     []float64{1, -1, 3, -3},
+		Class: []int32{2, 1, 1, 2},
+	}
+	p := Points{
+		Dim:   1,
+		X:     []float64{0, 0.5},
+		Class: []int32{0, 0},
+	}
+	for k, want := range map[int][]int32{
+		1: {2, 2},
+		2: {2, 2},
+		3: {1, 1},
+		4: {2, 2},
+		9: {2, 2},
+	} {
 		for i, c := range Search(refs).Classes(p, Vote{K: k}) {
 			if c != want[i] {
 				t.Errorf("k %d, row %d: class %d, want %d", k, i, c, want[i])
@@ -80,7 +106,11 @@ func TestSearchTies(t *testing.T) {
 func TestVoteWeighs(t *testing.T) {
 	for _, dim := range []int{2, 25} {
 		refs := sinePoints(40, dim)
-		p := Points{Dim: dim, X: sineTable(200, dim)[:150*dim], Class: make([]int32, 150)}
+		p := Points{
+			Dim:   dim,
+			X:     sineTable(200, dim)[:150*dim],
+			Class: make([]int32, 150),
+		}
 		for k := range p.X {
 			p.X[k] += .013
 		}

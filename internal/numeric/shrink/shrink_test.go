@@ -8,7 +8,11 @@ import (
 
 // drawSample draws n true values and noisy values. The given share of the true values is from N(0, deviation^2), the
 // others are 0, and the noise has standard deviation 1.
-func drawSample(rng *rand.Rand, n int, share, deviation float64) (truth, values, noise []float64) {
+func drawSample(
+	rng *rand.Rand,
+	n int,
+	share, deviation float64,
+) (truth, values, noise []float64) {
 	for range n {
 		x := 0.
 		if rng.Float64() < share {
@@ -28,7 +32,9 @@ func TestPriorFindsItsWeights(t *testing.T) {
 	for _, tt := range []struct{ share, deviation float64 }{{.1, 8}, {1, 3}, {.5, 5}} {
 		_, values, noise := drawSample(rng, 4000, tt.share, tt.deviation)
 		p := Fit(values, noise)
-		variance, small, sum := 0., 0., 0.
+		variance := 0.
+		small := 0.
+		sum := 0.
 		for k, w := range p.Weights {
 			sum += w
 			variance += w * p.Deviations[k] * p.Deviations[k]
@@ -39,7 +45,8 @@ func TestPriorFindsItsWeights(t *testing.T) {
 		if math.Abs(sum-1) > 1e-9 {
 			t.Errorf("weights add up to %v", sum)
 		}
-		if want := tt.share * tt.deviation * tt.deviation; math.Abs(variance-want) > .2*want {
+		want := tt.share * tt.deviation * tt.deviation
+		if math.Abs(variance-want) > .2*want {
 			t.Errorf("share %v: variance %.2f, want %.2f", tt.share, variance, want)
 		}
 		if tt.share == .1 && small < .8 {
@@ -55,7 +62,9 @@ func TestPosteriorIsCalibrated(t *testing.T) {
 	truth, values, noise := drawSample(rng, 6000, .3, 4)
 	p := Fit(values, noise)
 	for _, least := range []float64{0, 4} {
-		stated, found, n := 0., 0., 0.
+		stated := 0.
+		found := 0.
+		n := 0.
 		for i, v := range values {
 			if v < least {
 				continue
@@ -75,7 +84,13 @@ func TestPosteriorIsCalibrated(t *testing.T) {
 			n++
 		}
 		if math.Abs(stated-found)/n > .05 || n < 300 {
-			t.Errorf("values above %v: stated %.3f, found %.3f of %v", least, stated/n, found/n, n)
+			t.Errorf(
+				"values above %v: stated %.3f, found %.3f of %v",
+				least,
+				stated/n,
+				found/n,
+				n,
+			)
 		}
 	}
 }
@@ -101,13 +116,15 @@ func TestPosteriorWithoutNoise(t *testing.T) {
 func TestNormal(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	const n = 100_000
-	sum, squares := 0., 0.
+	sum := 0.
+	squares := 0.
 	for range n {
 		x := Normal(rng)
 		sum += x
 		squares += x * x
 	}
-	if math.Abs(sum/n) > 5/math.Sqrt(n) || math.Abs(squares/n-1) > 5*math.Sqrt2/math.Sqrt(n) {
+	if math.Abs(sum/n) > 5/math.Sqrt(n) ||
+		math.Abs(squares/n-1) > 5*math.Sqrt2/math.Sqrt(n) {
 		t.Errorf("mean %v, mean square %v", sum/n, squares/n)
 	}
 }

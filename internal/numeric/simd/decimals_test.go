@@ -11,7 +11,9 @@ import (
 // memory after them is not modified.
 func TestDecimals(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 3))
-	same := func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
+	same := func(x, y float64) bool {
+		return math.Float64bits(x) == math.Float64bits(y)
+	}
 	for n := range 300 {
 		d := NewDecimals([]int{1, 2, 4}[r.IntN(3)], math.Pow10(r.IntN(19)))
 		column := drawNumbers(r, n)
@@ -20,7 +22,8 @@ func TestDecimals(t *testing.T) {
 				column[i] = math.Round(r.NormFloat64()*[]float64{30, 1e4, 1e9}[r.IntN(3)]) / d.power
 			}
 		}
-		dst, exact := make([]byte, d.width*n+9), make([]byte, n/8+9)
+		dst := make([]byte, d.width*n+9)
+		exact := make([]byte, n/8+9)
 		done := d.Pack(dst, exact, column)
 		if done > n || done < wholeGroups(n) {
 			t.Fatalf("%d of %d numbers are packed", done, n)
@@ -45,14 +48,30 @@ func TestDecimals(t *testing.T) {
 				k = int32(binary.LittleEndian.Uint32(dst[4*i:]))
 			}
 			if !same(back[i], d.Number(k)) {
-				t.Fatalf("%d over %v is unpacked as %v, not %v", k, d.power, back[i], d.Number(k))
+				t.Fatalf(
+					"%d over %v is unpacked as %v, not %v",
+					k,
+					d.power,
+					back[i],
+					d.Number(k),
+				)
 			}
 			if is := exact[i/8]>>(i%8)&1 == 1; is != same(d.Number(k), x) {
-				t.Fatalf("%v (%x) is %d over %v, exact: %v", x, math.Float64bits(x), k, d.power, is)
+				t.Fatalf(
+					"%v (%x) is %d over %v, exact: %v",
+					x,
+					math.Float64bits(x),
+					k,
+					d.power,
+					is,
+				)
 			}
 			// A number is exact if it has such an integer.
-			if v := math.RoundToEven(x * d.power); math.Abs(v) <= -1-float64(d.Min()) &&
-				same(v/d.power, x) && !(v == 0 && math.Signbit(v)) && exact[i/8]>>(i%8)&1 == 0 {
+			v := math.RoundToEven(x * d.power)
+			if math.Abs(v) <= -1-float64(d.Min()) &&
+				same(v/d.power, x) &&
+				!(v == 0 && math.Signbit(v)) &&
+				exact[i/8]>>(i%8)&1 == 0 {
 				t.Fatalf("%v is %v over %v, and not exact", x, v, d.power)
 			}
 		}

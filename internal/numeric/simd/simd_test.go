@@ -30,7 +30,12 @@ func drawNumbers(r *rand.Rand, n int) []float64 {
 
 // checkEach compares n results with a rule, and checks that the elements after them were not modified.
 func checkEach[T comparable](
-	t *testing.T, got []T, column []float64, n int, untouched T, rule func(x float64) T,
+	t *testing.T,
+	got []T,
+	column []float64,
+	n int,
+	untouched T,
+	rule func(x float64) T,
 ) {
 	t.Helper()
 	if n > len(column) || n < wholeGroups(len(column)) {
@@ -51,7 +56,8 @@ func checkEach[T comparable](
 func TestMagnitudes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 300 {
-		column, bins := drawNumbers(r, n), slices.Repeat([]uint16{7777}, n+9)
+		column := drawNumbers(r, n)
+		bins := slices.Repeat([]uint16{7777}, n+9)
 		checkEach(t, bins, column, Magnitudes(bins, column), 7777, func(x float64) uint16 {
 			switch {
 			case math.IsNaN(x):
@@ -75,10 +81,17 @@ func TestMagnitudes(t *testing.T) {
 func TestEqualBins(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for n := range 300 {
-		column, bins := drawNumbers(r, n), slices.Repeat([]uint16{7777}, n+9)
-		lower, scale := drawNumbers(r, 1)[0], []float64{1, .37, 1e-300, 1e300, math.Inf(1)}[r.IntN(5)]
+		column := drawNumbers(r, n)
+		bins := slices.Repeat([]uint16{7777}, n+9)
+		lower := drawNumbers(r, 1)[0]
+		scale := []float64{1, .37, 1e-300, 1e300, math.Inf(1)}[r.IntN(5)]
 		most := []int{31, 1023}[r.IntN(2)]
-		checkEach(t, bins, column, EqualBins(bins, column, lower, scale, most), 7777,
+		checkEach(
+			t,
+			bins,
+			column,
+			EqualBins(bins, column, lower, scale, most),
+			7777,
 			func(x float64) uint16 {
 				switch p := (x - lower) * scale; {
 				case math.IsNaN(x):
@@ -89,16 +102,21 @@ func TestEqualBins(t *testing.T) {
 					return uint16(p)
 				}
 				return 0
-			})
+			},
+		)
 	}
 }
 
 func TestFixed(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for n := range 300 {
-		column, dst := drawNumbers(r, n), slices.Repeat([]int16{7777}, n+9)
-		g := Grid{drawNumbers(r, 1)[0], drawNumbers(r, 1)[0],
-			[]float64{1, 1 << 14, 777.7, 1e-300, 1e300, math.Inf(1)}[r.IntN(6)]}
+		column := drawNumbers(r, n)
+		dst := slices.Repeat([]int16{7777}, n+9)
+		g := Grid{
+			drawNumbers(r, 1)[0],
+			drawNumbers(r, 1)[0],
+			[]float64{1, 1 << 14, 777.7, 1e-300, 1e300, math.Inf(1)}[r.IntN(6)],
+		}
 		checkEach(t, dst, column, g.Fixed(dst, column), 7777, func(x float64) int16 {
 			if math.IsNaN(x) {
 				x = g.Missing
@@ -119,7 +137,8 @@ func TestPick(t *testing.T) {
 func testPick(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for n := range 300 {
-		src, mask := drawNumbers(r, 8*n+r.IntN(9)), make([]byte, n)
+		src := drawNumbers(r, 8*n+r.IntN(9))
+		mask := make([]byte, n)
 		for i := range mask {
 			mask[i] = byte(r.Uint32() | r.Uint32())
 			if r.IntN(9) == 0 {
@@ -157,12 +176,14 @@ func testPick(t *testing.T) {
 func TestShorten(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 1))
 	for n := range 300 {
-		column, factors := make([]int16, n), make([]int32, n+3)
+		column := make([]int16, n)
+		factors := make([]int32, n+3)
 		for i := range column {
-			column[i], factors[i] = int16(r.IntN(1<<15+1)-1<<14), int32(r.IntN(1<<15+1))
+			column[i] = int16(r.IntN(1<<15+1) - 1<<14)
+			factors[i] = int32(r.IntN(1<<15 + 1))
 			if r.IntN(4) == 0 {
-				column[i], factors[i] = []int16{0, 1, -1, 1 << 14, -1 << 14}[r.IntN(5)],
-					[]int32{0, 1, 1<<15 - 1, 1 << 15}[r.IntN(4)]
+				column[i] = []int16{0, 1, -1, 1 << 14, -1 << 14}[r.IntN(5)]
+				factors[i] = []int32{0, 1, 1<<15 - 1, 1 << 15}[r.IntN(4)]
 			}
 		}
 		got := slices.Clone(column)
@@ -185,7 +206,8 @@ func TestShorten(t *testing.T) {
 func TestDoubles(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 2))
 	for n := range 300 {
-		column, data := make([]float64, n), []byte(nil)
+		column := make([]float64, n)
+		data := []byte(nil)
 		for i := range column {
 			column[i] = r.NormFloat64()
 			if r.IntN(100) == 0 {
@@ -199,7 +221,9 @@ func TestDoubles(t *testing.T) {
 		}
 		dst := make([]float64, n)
 		done := Doubles(dst, data)
-		if done > first || done < wholeGroups(first) || !slices.Equal(dst[:done], column[:done]) {
+		if done > first ||
+			done < wholeGroups(first) ||
+			!slices.Equal(dst[:done], column[:done]) {
 			t.Fatalf("%d of %d numbers, of which %d are finite at first", done, n, first)
 		}
 		for _, v := range dst[done:] {

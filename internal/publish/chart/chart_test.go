@@ -25,7 +25,8 @@ func wellFormed(t *testing.T, svg SVG) []string {
 		if err != nil {
 			t.Fatalf("%v in %s", err, svg)
 		}
-		if text, ok := token.(xml.CharData); ok && strings.TrimSpace(string(text)) != "" {
+		text, ok := token.(xml.CharData)
+		if ok && strings.TrimSpace(string(text)) != "" {
 			out = append(out, string(text))
 		}
 	}
@@ -36,18 +37,28 @@ func TestPicturesAreXML(t *testing.T) {
 	const name = `<b onload="x">&'</title><script>alert(1)</script>`
 	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, 1e300, -1e300, 5e-324}
 	for title, svg := range map[string]SVG{
-		"bars": Bars(name,
-			[]Bar{{Label: name, Value: 1, Low: .5, High: 2, Text: name},
-				{Label: strings.Repeat("é", 99), Value: math.NaN()}, {Value: math.Inf(-1)}}),
+		"bars": Bars(
+			name,
+			[]Bar{
+				{Label: name, Value: 1, Low: .5, High: 2, Text: name},
+				{Label: strings.Repeat("é", 99), Value: math.NaN()},
+				{Value: math.Inf(-1)},
+			},
+		),
 		"none": Bars(name, nil),
 		"plot": Plot{
 			Title:  name,
 			XLabel: name,
 			YLabel: name,
-			Series: []Series{{Name: name, X: odd, Y: odd, Low: odd, High: odd},
-				{Name: "b", X: odd, Y: odd, Points: true}},
+			Series: []Series{
+				{Name: name, X: odd, Y: odd, Low: odd, High: odd},
+				{Name: "b", X: odd, Y: odd, Points: true},
+			},
 		}.SVG(),
-		"one":     Plot{Title: name, Series: []Series{{X: []float64{1}, Y: []float64{2}}}}.SVG(),
+		"one": Plot{
+			Title:  name,
+			Series: []Series{{X: []float64{1}, Y: []float64{2}}},
+		}.SVG(),
 		"nothing": Plot{Title: name}.SVG(),
 		"logs": Plot{
 			Title:  name,
@@ -71,7 +82,11 @@ func TestPicturesAreXML(t *testing.T) {
 				Marked: true,
 			}},
 		}.SVG(),
-		"sticks": Plot{Title: name, Sticks: true, Series: []Series{{X: odd, Y: odd}}}.SVG(),
+		"sticks": Plot{
+			Title:  name,
+			Sticks: true,
+			Series: []Series{{X: odd, Y: odd}},
+		}.SVG(),
 		"square": Plot{
 			Title:  name,
 			Square: true,
@@ -96,8 +111,11 @@ func TestPicturesAreXML(t *testing.T) {
 		if texts := wellFormed(t, svg); len(texts) == 0 || texts[0] != name {
 			t.Errorf("%s: %q", title, texts)
 		}
-		if s := string(svg); strings.Contains(s, "NaN") || strings.Contains(s, "Inf") ||
-			strings.Contains(s, "<b") || strings.Contains(s, "<script") ||
+		s := string(svg)
+		if strings.Contains(s, "NaN") ||
+			strings.Contains(s, "Inf") ||
+			strings.Contains(s, "<b") ||
+			strings.Contains(s, "<script") ||
 			strings.Contains(s, "<?") {
 			t.Errorf("%s: %s", title, s)
 		}
@@ -124,7 +142,8 @@ func TestHostileNames(t *testing.T) {
 	if named != 5 { // the title, the axes, two series
 		t.Errorf("%d texts in %s", named, svg)
 	}
-	if strings.Contains(string(svg), "<rect") || strings.Contains(string(svg), "onclick='") {
+	if strings.Contains(string(svg), "<rect") ||
+		strings.Contains(string(svg), "onclick='") {
 		t.Errorf("%s", svg)
 	}
 }
@@ -132,11 +151,14 @@ func TestHostileNames(t *testing.T) {
 // TestScreenReadersSeeTitledImage checks that screen readers see a picture as an image with its title, and ignore the
 // signs of a legend.
 func TestScreenReadersSeeTitledImage(t *testing.T) {
-	if s := string(Bars("t", nil)); !strings.HasPrefix(s, "<svg") ||
-		!strings.Contains(s, `role="img"`) || !strings.Contains(s, "<title>t</title>") {
+	s := string(Bars("t", nil))
+	if !strings.HasPrefix(s, "<svg") ||
+		!strings.Contains(s, `role="img"`) ||
+		!strings.Contains(s, "<title>t</title>") {
 		t.Error(s)
 	}
-	if s := string(Swatch(3)); !strings.Contains(s, `aria-hidden="true"`) ||
+	s = string(Swatch(3))
+	if !strings.Contains(s, `aria-hidden="true"`) ||
 		strings.Contains(s, "role=") {
 		t.Error(s)
 	}
@@ -168,8 +190,8 @@ func TestLogPlaces(t *testing.T) {
 	if !strings.Contains(svg, `points="86.0,196.0 272.0,103.0 458.0,10.0"`) {
 		t.Error(svg)
 	}
-	if crowded := string(Plot{Ticks: []float64{1, 1.01, 2}}.SVG()); strings.Contains(crowded,
-		">1.01<") || !strings.Contains(crowded, ">2<") {
+	crowded := string(Plot{Ticks: []float64{1, 1.01, 2}}.SVG())
+	if strings.Contains(crowded, ">1.01<") || !strings.Contains(crowded, ">2<") {
 		t.Error(crowded)
 	}
 }
@@ -231,7 +253,9 @@ func TestLabelsAreWhole(t *testing.T) {
 	} {
 		var text strings.Builder
 		for _, m := range regexp.MustCompile(`>([^<>]+)</text>`).FindAllStringSubmatch(
-			string(picture), -1) {
+			string(picture),
+			-1,
+		) {
 			text.WriteString(m[1])
 		}
 		got := strings.ReplaceAll(text.String(), " ", "")
@@ -239,8 +263,8 @@ func TestLabelsAreWhole(t *testing.T) {
 			t.Errorf("%q is not in %q", want, got)
 		}
 	}
-	if got := breakLines(strings.Repeat("x", 1000), 10); len(got) != mostLines ||
-		!strings.HasSuffix(got[mostLines-1], "…") {
+	got := breakLines(strings.Repeat("x", 1000), 10)
+	if len(got) != mostLines || !strings.HasSuffix(got[mostLines-1], "…") {
 		t.Errorf("a name of 1,000 characters: %q", got)
 	}
 }
@@ -250,7 +274,15 @@ func TestLabelsAreWhole(t *testing.T) {
 func TestInterval(t *testing.T) {
 	for _, p := range []Interval{
 		{Title: "t", Value: .5, Low: .4, High: .6, To: 1},
-		{Title: "t", Value: -7, Low: -9, High: 3, To: 1, Reference: .3, ReferenceName: "a"},
+		{
+			Title:         "t",
+			Value:         -7,
+			Low:           -9,
+			High:          3,
+			To:            1,
+			Reference:     .3,
+			ReferenceName: "a",
+		},
 		{
 			Title:         "t",
 			Value:         math.NaN(),
@@ -263,9 +295,12 @@ func TestInterval(t *testing.T) {
 		},
 	} {
 		s := string(p.SVG())
-		for _, m := range regexp.MustCompile(` (?:x|x1|x2)="([^"]*)"`).FindAllStringSubmatch(s,
-			-1) {
-			if x, err := strconv.ParseFloat(m[1], 64); err != nil || x < 0 || x > width {
+		for _, m := range regexp.MustCompile(` (?:x|x1|x2)="([^"]*)"`).FindAllStringSubmatch(
+			s,
+			-1,
+		) {
+			x, err := strconv.ParseFloat(m[1], 64)
+			if err != nil || x < 0 || x > width {
 				t.Errorf("%+v: place %s", p, m[1])
 			}
 		}

@@ -22,17 +22,25 @@ func hostilePage() Page {
 	}
 	picture := chart.Bars(evil, []chart.Bar{{Label: evil, Value: 1, Text: evil}})
 	return Page{
-		Title: evil, Lead: []string{evil}, Wide: true, Facts: []Fact{{evil, evil, evil}},
-		Sections: []Section{{ID: "a", Title: evil, Blocks: []Block{
-			{Text: evil}, {Text: evil, Severity: "error", Label: evil},
-			{Figure: picture, Caption: evil, Table: table},
-			{Caption: evil, Table: table, Fold: evil},
-			{Code: evil + "```", Text: evil},
-			{Gallery: &Gallery{
-				Legend:   []Sign{{chart.Swatch(2), evil}},
-				Pictures: []Picture{{evil, picture}},
-			}},
-		}}},
+		Title: evil,
+		Lead:  []string{evil},
+		Wide:  true,
+		Facts: []Fact{{evil, evil, evil}},
+		Sections: []Section{{
+			ID:    "a",
+			Title: evil,
+			Blocks: []Block{
+				{Text: evil},
+				{Text: evil, Severity: "error", Label: evil},
+				{Figure: picture, Caption: evil, Table: table},
+				{Caption: evil, Table: table, Fold: evil},
+				{Code: evil + "```", Text: evil},
+				{Gallery: &Gallery{
+					Legend:   []Sign{{chart.Swatch(2), evil}},
+					Pictures: []Picture{{evil, picture}},
+				}},
+			},
+		}},
 	}
 }
 
@@ -40,11 +48,17 @@ func hostilePage() Page {
 // reverse or hide text are replaced.
 func TestTextIsEscaped(t *testing.T) {
 	var html, markdown strings.Builder
-	if err := errors.Join(HTML(&html, hostilePage()), Markdown(&markdown, hostilePage())); err != nil {
+	err := errors.Join(HTML(&html, hostilePage()), Markdown(&markdown, hostilePage()))
+	if err != nil {
 		t.Fatal(err)
 	}
-	d := xml.NewDecoder(strings.NewReader(strings.TrimPrefix(html.String(), "<!doctype html>")))
-	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+	d := xml.NewDecoder(strings.NewReader(strings.TrimPrefix(
+		html.String(),
+		"<!doctype html>",
+	)))
+	d.Strict = false
+	d.AutoClose = xml.HTMLAutoClose
+	d.Entity = xml.HTMLEntity
 	said := 0
 	for {
 		token, err := d.Token()
@@ -57,7 +71,8 @@ func TestTextIsEscaped(t *testing.T) {
 		switch x := token.(type) {
 		case xml.StartElement:
 			for _, a := range x.Attr {
-				if x.Name.Local == "img" || strings.HasPrefix(a.Name.Local, "on") ||
+				if x.Name.Local == "img" ||
+					strings.HasPrefix(a.Name.Local, "on") ||
 					strings.Contains(a.Value, "alert") {
 					t.Errorf("%s %s=%q", x.Name.Local, a.Name.Local, a.Value)
 				}
@@ -70,8 +85,10 @@ func TestTextIsEscaped(t *testing.T) {
 		t.Errorf("%d texts", said)
 	}
 	code := "\n```\n" + strings.Replace(evil, "\u202e", "\ufffd", 1) + "'''\n```\n"
-	if s := strings.Replace(markdown.String(), code, "", 1); strings.Contains(s, "<img") ||
-		strings.Contains(s, "\u202e") || s == markdown.String() {
+	s := strings.Replace(markdown.String(), code, "", 1)
+	if strings.Contains(s, "<img") ||
+		strings.Contains(s, "\u202e") ||
+		s == markdown.String() {
 		t.Error(s)
 	}
 }
@@ -85,7 +102,10 @@ func TestCellDecorations(t *testing.T) {
 		{Mark{}, "<td>x</td>"},
 		{Mark{Note: "n", Strong: true}, `<td class="strong">x<small>n</small></td>`},
 		{Mark{Heat: 7}, `<td class="hot" style="--heat:1.00">x</td>`},
-		{Mark{Heat: -.25, Prose: true}, `<td class="prose cold" style="--heat:0.25">x</td>`},
+		{
+			Mark{Heat: -.25, Prose: true},
+			`<td class="prose cold" style="--heat:0.25">x</td>`,
+		},
 	} {
 		var m markup
 		m.writeCell(false, "x", c.mark)
@@ -100,17 +120,27 @@ func TestCellDecorations(t *testing.T) {
 func TestIntervals(t *testing.T) {
 	for _, intervals := range []bool{true, false} {
 		table := &Table{
-			Head:      []string{"column", "mean"},
-			Rows:      [][]string{{"age (years)", "38.6 (38.3 to <39)"}, {"size", "unknown"}},
+			Head: []string{"column", "mean"},
+			Rows: [][]string{
+				{"age (years)", "38.6 (38.3 to <39)"},
+				{"size", "unknown"},
+			},
 			Intervals: intervals,
 		}
-		p := Page{Title: "t", Sections: []Section{{ID: "a", Title: "A", Blocks: []Block{{Table: table}}}}}
+		p := Page{
+			Title:    "t",
+			Sections: []Section{{ID: "a", Title: "A", Blocks: []Block{{Table: table}}}},
+		}
 		var html, markdown strings.Builder
 		if err := errors.Join(HTML(&html, p), Markdown(&markdown, p)); err != nil {
 			t.Fatal(err)
 		}
-		split := strings.Contains(html.String(), "<td>38.6<small>(38.3 to &lt;39)</small></td>")
-		if split != intervals || !strings.Contains(html.String(), ">age (years)</th>") ||
+		split := strings.Contains(
+			html.String(),
+			"<td>38.6<small>(38.3 to &lt;39)</small></td>",
+		)
+		if split != intervals ||
+			!strings.Contains(html.String(), ">age (years)</th>") ||
 			!strings.Contains(html.String(), "<td>unknown</td>") {
 			t.Errorf("%v: %s", intervals, html.String())
 		}

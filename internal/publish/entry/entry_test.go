@@ -39,11 +39,17 @@ func aRun(t *testing.T, target budget.Target, private ...string) *run {
 	t.Helper()
 	dir := t.TempDir()
 	r := &run{dir: dir}
-	r.Ledger, r.Dataset, r.Note = ledger.New(filepath.Join(dir, "l"), ledger.Options{Wait: -1}),
-		"doses", "a note"
-	total := budget.Total{Epsilon: 3, Delta: 1e-5, Relation: target.Relation}
+	r.Ledger = ledger.New(filepath.Join(dir, "l"), ledger.Options{Wait: -1})
+	r.Dataset = "doses"
+	r.Note = "a note"
+	total := budget.Total{
+		Epsilon:  3,
+		Delta:    1e-5,
+		Relation: target.Relation,
+	}
 	must(r.Ledger.Register(t.Context(), r.Dataset, total, private...))
-	r.Table, r.Header = filepath.Join(dir, "absent.csv"), []string{"dose", "response"}
+	r.Table = filepath.Join(dir, "absent.csv")
+	r.Header = []string{"dose", "response"}
 	r.planAgain(target)
 	return r
 }
@@ -56,7 +62,9 @@ func (r *run) planAgain(target budget.Target) {
 			{Name: "dose", Ranged: true, Upper: 10, Private: private},
 			{Name: "response", Ranged: true, Upper: 10},
 		}},
-		Target: "response", Budget: target, Model: adassp.JointGram{},
+		Target: "response",
+		Budget: target,
+		Model:  adassp.JointGram{},
 	}
 	r.Plan = must(r.Pipeline.Plan())
 	r.Run = RunOf(r.Pipeline, r.Plan)
@@ -88,7 +96,11 @@ func (r *run) trainFiles(t *testing.T) report.Files {
 		x[i] = float64(i%100) / 10
 	}
 	table := must(
-		dataset.NewTable(r.Pipeline.Schema, []dataset.ColumnData{{Floats: x}, {Floats: x}}, nil))
+		dataset.NewTable(
+			r.Pipeline.Schema,
+			[]dataset.ColumnData{{Floats: x}, {Floats: x}},
+			nil,
+		))
 	res := must(r.Pipeline.FitPlan(t.Context(), r.Plan, table, pipeline.Options{}))
 	return report.Collect(report.New(res), res.Model, res.Curator, nil, nil, r.Table)
 }
@@ -103,14 +115,21 @@ func TestReserve(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := r.readAccount()
-	if len(a.Runs) != 1 || a.Committed != (budget.Charge{}) ||
-		a.Reserved != must(a.Price(r.Plan.Priced)) || a.Reserved.Cost == 0 {
+	if len(a.Runs) != 1 ||
+		a.Committed != (budget.Charge{}) ||
+		a.Reserved != must(a.Price(r.Plan.Priced)) ||
+		a.Reserved.Cost == 0 {
 		t.Fatalf("%+v", a)
 	}
 	got := a.Runs[0]
-	if got.Committed || got.Table != RealPath(r.Table) || got.Method != "joint-gram" ||
-		got.Target != "response" || got.Note != "a note" ||
-		got.Records != ledger.RecordsLines || !got.CuratorNotes || got.Epsilon != 1 ||
+	if got.Committed ||
+		got.Table != RealPath(r.Table) ||
+		got.Method != "joint-gram" ||
+		got.Target != "response" ||
+		got.Note != "a note" ||
+		got.Records != ledger.RecordsLines ||
+		!got.CuratorNotes ||
+		got.Epsilon != 1 ||
 		got.Public != nil {
 		t.Errorf("%+v", got.Run)
 	}
@@ -123,42 +142,75 @@ func TestReserveRefuses(t *testing.T) {
 		is     error
 		says   string
 	}{
-		"over the total": {func(r *run) {
-			r.planAgain(budget.Target{Epsilon: 9, Delta: 1e-6})
-		}, ledger.ErrSpent, "with delta 1e-6 the largest epsilon that fits is 3."},
-		"another name": {func(r *run) {
-			r.Dataset = "does"
-		}, ledger.ErrUnknown, "dptrain ledger init"},
-		"no ledger": {func(r *run) {
-			r.Ledger = ledger.New(filepath.Join(r.dir, "none"), ledger.Options{})
-		}, ledger.ErrUnreadable, "dptrain ledger init"},
-		"another relation": {func(r *run) {
-			r.planAgain(budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.Substitute})
-		}, ledger.ErrRelation, "change privacy.relation"},
-		"a note of a page": {func(r *run) {
-			r.Note = strings.Repeat("note ", 1000)
-		}, ledger.ErrInvalid, "note"},
-		"units of a column": {func(r *run) {
-			r.planUnits("person")
-		}, ledger.ErrUnit, "change privacy.unit"},
-		"an unusable ledger": {func(r *run) {
-			writeFile(r.Ledger.Path(), "no ledger")
-		}, ledger.ErrFormat, "not a ledger"},
+		"over the total": {
+			func(r *run) {
+				r.planAgain(budget.Target{Epsilon: 9, Delta: 1e-6})
+			},
+			ledger.ErrSpent,
+			"with delta 1e-6 the largest epsilon that fits is 3.",
+		},
+		"another name": {
+			func(r *run) {
+				r.Dataset = "does"
+			},
+			ledger.ErrUnknown,
+			"dptrain ledger init",
+		},
+		"no ledger": {
+			func(r *run) {
+				r.Ledger = ledger.New(filepath.Join(r.dir, "none"), ledger.Options{})
+			},
+			ledger.ErrUnreadable,
+			"dptrain ledger init",
+		},
+		"another relation": {
+			func(r *run) {
+				r.planAgain(budget.Target{
+					Epsilon:  1,
+					Delta:    1e-6,
+					Relation: budget.Substitute,
+				})
+			},
+			ledger.ErrRelation,
+			"change privacy.relation",
+		},
+		"a note of a page": {
+			func(r *run) {
+				r.Note = strings.Repeat("note ", 1000)
+			},
+			ledger.ErrInvalid,
+			"note",
+		},
+		"units of a column": {
+			func(r *run) {
+				r.planUnits("person")
+			},
+			ledger.ErrUnit,
+			"change privacy.unit",
+		},
+		"an unusable ledger": {
+			func(r *run) {
+				writeFile(r.Ledger.Path(), "no ledger")
+			},
+			ledger.ErrFormat,
+			"not a ledger",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := aRun(t, oneEpsilon)
 			before := r.readAccount()
 			x.change(r)
 			e, err := Reserve(t.Context(), r.Request)
-			if e != nil || !errors.Is(err, x.is) || !strings.Contains(err.Error(), x.says) {
+			if e != nil ||
+				!errors.Is(err, x.is) ||
+				!strings.Contains(err.Error(), x.says) {
 				t.Errorf("%v, want %v with %q", err, x.is, x.says)
 			}
 			if x.is == ledger.ErrFormat {
 				return
 			}
 			after := must(
-				must(ledger.New(filepath.Join(r.dir, "l"),
-					ledger.Options{}).Read(t.Context())).Account("doses"))
+				must(ledger.New(filepath.Join(r.dir, "l"), ledger.Options{}).Read(t.Context())).Account("doses"))
 			if after.Spent() != before.Spent() || len(after.Runs) > 0 {
 				t.Errorf("entered: %+v", after)
 			}
@@ -186,7 +238,8 @@ func TestReserveRecords(t *testing.T) {
 	must(Reserve(t.Context(), r.Request))
 	r.Format.MultilineQuotes = true
 	r.planAgain(oneEpsilon)
-	if _, err := Reserve(t.Context(), r.Request); !errors.Is(err, ledger.ErrRecords) ||
+	_, err := Reserve(t.Context(), r.Request)
+	if !errors.Is(err, ledger.ErrRecords) ||
 		!strings.Contains(err.Error(), "data.multiline_quotes") {
 		t.Errorf("%v", err)
 	}
@@ -199,7 +252,11 @@ func TestReserveRecords(t *testing.T) {
 // TestReserveProtected checks that a run may not use a protected column as public, even under a similar name, and
 // that the report mentions a protected column that is missing from the table.
 func TestReserveProtected(t *testing.T) {
-	target := budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns}
+	target := budget.Target{
+		Epsilon:  1,
+		Delta:    1e-6,
+		Relation: budget.SubstitutePrivateColumns,
+	}
 	r := aRun(t, target, "dose", "weight")
 	e, err := Reserve(t.Context(), r.Request)
 	if err != nil {
@@ -207,7 +264,8 @@ func TestReserveProtected(t *testing.T) {
 	}
 	var page report.Report
 	e.Enter(&page)
-	if len(page.Warnings) != 1 || page.Warnings[0].Code != "protected-absent" ||
+	if len(page.Warnings) != 1 ||
+		page.Warnings[0].Code != "protected-absent" ||
 		!strings.Contains(page.Warnings[0].Text, `"weight"`) {
 		t.Errorf("%+v", page.Warnings)
 	}
@@ -216,7 +274,8 @@ func TestReserveProtected(t *testing.T) {
 		"respons":  `protects column "respons"`,
 	} {
 		other := aRun(t, target, "dose", private)
-		if _, err := Reserve(t.Context(), other.Request); !errors.Is(err, ledger.ErrPublic) ||
+		_, err := Reserve(t.Context(), other.Request)
+		if !errors.Is(err, ledger.ErrPublic) ||
 			!strings.Contains(err.Error(), says) {
 			t.Errorf("%s is protected: %v", private, err)
 		}
@@ -231,7 +290,8 @@ func TestReserveInterrupted(t *testing.T) {
 	r := aRun(t, oneEpsilon)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if e, err := Reserve(ctx, r.Request); e != nil || !errors.Is(err, context.Canceled) {
+	e, err := Reserve(ctx, r.Request)
+	if e != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, %v", e, err)
 	}
 	if a := r.readAccount(); a.Spent() != (budget.Charge{}) {
@@ -257,12 +317,19 @@ func TestEnter(t *testing.T) {
 		t.Fatal("a run without a ledger does not say so")
 	}
 	e.Enter(files.Report)
-	if l := files.Report.Ledger; warned("no-ledger") || l == nil || l.Dataset != "doses" ||
+	l := files.Report.Ledger
+	if warned("no-ledger") ||
+		l == nil ||
+		l.Dataset != "doses" ||
 		l.Entry != 3 {
 		t.Fatalf("%+v, %+v", l, files.Report.Warnings)
 	}
 	head := must(
-		ledger.ParseHead(fmt.Sprintf("%d:%s", files.Report.Ledger.Entry, files.Report.Ledger.Head)))
+		ledger.ParseHead(fmt.Sprintf(
+			"%d:%s",
+			files.Report.Ledger.Entry,
+			files.Report.Ledger.Head,
+		)))
 	if _, err := r.Ledger.Verify(t.Context(), head); err != nil {
 		t.Errorf("the head of the report: %v", err)
 	}
@@ -272,7 +339,8 @@ func TestEnter(t *testing.T) {
 	r.planAgain(oneEpsilon)
 	var page report.Report
 	must(Reserve(t.Context(), r.Request)).Enter(&page)
-	if len(page.Warnings) != 1 || page.Warnings[0].Code != "several-names" ||
+	if len(page.Warnings) != 1 ||
+		page.Warnings[0].Code != "several-names" ||
 		!strings.Contains(page.Warnings[0].Text, `under other names: "doses"`) {
 		t.Errorf("%+v", page.Warnings)
 	}
@@ -292,22 +360,26 @@ func TestCommit(t *testing.T) {
 	back()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := e.Commit(ctx, aRelease); !errors.Is(err, context.Canceled) ||
+	err := e.Commit(ctx, aRelease)
+	if !errors.Is(err, context.Canceled) ||
 		r.readAccount().Runs[0].Committed {
 		t.Errorf("interrupted: %v", err)
 	}
 	for range 2 {
-		if err := e.Commit(t.Context(), aRelease); err != nil || !r.readAccount().Runs[0].Committed {
+		err := e.Commit(t.Context(), aRelease)
+		if err != nil || !r.readAccount().Runs[0].Committed {
 			t.Errorf("%v", err)
 		}
 	}
-	if err := e.Commit(t.Context(), strings.Repeat("0", 64)); !errors.Is(err, ErrChanged) {
+	err = e.Commit(t.Context(), strings.Repeat("0", 64))
+	if !errors.Is(err, ErrChanged) {
 		t.Errorf("with another release: %v", err)
 	}
 	entries := must(r.Ledger.Read(t.Context())).Head().Sequence
 	r.planAgain(oneEpsilon)
 	other := must(Reserve(t.Context(), r.Request))
-	if err := r.Ledger.Commit(t.Context(), other.reservation.Head, aRelease); err != nil { // as an interrupted call may have done
+	err = r.Ledger.Commit(t.Context(), other.reservation.Head, aRelease)
+	if err != nil { // as an interrupted call may have done
 		t.Fatal(err)
 	}
 	if err := other.Commit(t.Context(), aRelease); err != nil {
@@ -363,7 +435,8 @@ func TestPublish(t *testing.T) {
 			}
 			err := e.Publish(ctx, folder, out)
 			if name == "at once" {
-				if err != nil || !r.readAccount().Runs[0].Committed ||
+				if err != nil ||
+					!r.readAccount().Runs[0].Committed ||
 					!strings.Contains(listFiles(t, out), "release/model.json") {
 					t.Fatalf("%v, %s", err, listFiles(t, out))
 				}
@@ -377,23 +450,36 @@ func TestPublish(t *testing.T) {
 			if claim.Head != head || claim.Nonce == "" {
 				t.Errorf("%+v", claim)
 			}
-			if err := ledger.New(kept.Path, ledger.Options{}).Commit(t.Context(), head,
-				claim.Release); err != nil {
+			err = ledger.New(kept.Path, ledger.Options{}).Commit(
+				t.Context(),
+				head,
+				claim.Release,
+			)
+			if err != nil {
 				t.Fatal(err)
 			}
 			staged := must(
-				os.ReadFile(filepath.Join(out, report.KeptDir, report.ReleaseDir, "report.json")))
+				os.ReadFile(filepath.Join(
+					out,
+					report.KeptDir,
+					report.ReleaseDir,
+					"report.json",
+				)))
 			if err := report.PlaceKept(t.Context(), out, false); err != nil {
 				t.Fatal(err)
 			}
-			if published := must(
-				os.ReadFile(filepath.Join(out, report.ReleaseDir, "report.json"))); !bytes.Equal(
+			published := must(
+				os.ReadFile(filepath.Join(out, report.ReleaseDir, "report.json")))
+			if !bytes.Equal(
 				staged, published) {
 				t.Error("another report is published than was kept")
 			}
 			v := must(
-				report.Verify(t.Context(), filepath.Join(out, report.ReleaseDir),
-					report.VerifyOptions{Ledger: r.Ledger}))
+				report.Verify(
+					t.Context(),
+					filepath.Join(out, report.ReleaseDir),
+					report.VerifyOptions{Ledger: r.Ledger},
+				))
 			if v.Err() != nil {
 				t.Errorf("%+v", v)
 			}
@@ -412,9 +498,11 @@ func checkKept(t *testing.T, e *Entry, err error, out string) {
 		t.Errorf("kept: %s", listFiles(t, out))
 	}
 	spent := e.Spent(err)
-	for _, want := range []string{"remains spent in " + e.request.Ledger.Path(),
+	for _, want := range []string{
+		"remains spent in " + e.request.Ledger.Path(),
 		"are kept in " + filepath.Join(out, report.KeptDir),
-		"`dptrain ledger commit " + out + "`"} {
+		"`dptrain ledger commit " + out + "`",
+	} {
 		if !strings.Contains(spent.Error(), want) {
 			t.Errorf("%q is not in: %v", want, spent)
 		}
@@ -430,7 +518,8 @@ func TestSpent(t *testing.T) {
 	e := must(Reserve(t.Context(), r.Request))
 	err := e.Spent(fmt.Errorf("training: %w", context.Canceled))
 	var spent *SpentError
-	if !errors.As(err, &spent) || !errors.Is(err, context.Canceled) ||
+	if !errors.As(err, &spent) ||
+		!errors.Is(err, context.Canceled) ||
 		err.Error() != "training: context canceled; the price of this run remains spent in "+
 			r.Ledger.Path() {
 		t.Errorf("%v", err)
@@ -445,8 +534,8 @@ func TestRunWithoutLedgerIsNotRecorded(t *testing.T) {
 	var e *Entry
 	page := report.Report{Warnings: []pipeline.Warning{{Code: "no-ledger"}}}
 	e.Enter(&page)
-	if err := e.Commit(t.Context(), aRelease); err != nil || page.Ledger != nil ||
-		len(page.Warnings) != 1 {
+	err := e.Commit(t.Context(), aRelease)
+	if err != nil || page.Ledger != nil || len(page.Warnings) != 1 {
 		t.Errorf("%v, %+v", err, page)
 	}
 	if err := e.Spent(context.Canceled); err != context.Canceled { //nolint:errorlint // the error itself
@@ -473,8 +562,13 @@ func TestLargestEpsilon(t *testing.T) {
 			return sum.Within(a.Limit)
 		}
 		if e <= 0 || !fits(e) || fits(e*1.01) {
-			t.Errorf("%d runs of epsilon %v fit: %v, of 1%% more: %v", runs, e, fits(e),
-				fits(e*1.01))
+			t.Errorf(
+				"%d runs of epsilon %v fit: %v, of 1%% more: %v",
+				runs,
+				e,
+				fits(e),
+				fits(e*1.01),
+			)
 		}
 		if digits := fmt.Sprintf("%.3g", e); digits != fmt.Sprint(e) {
 			t.Errorf("%v has more than three digits", e)
@@ -482,7 +576,8 @@ func TestLargestEpsilon(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := LargestEpsilon(ctx, r.readAccount(), r.Run, 1); !errors.Is(err, context.Canceled) {
+	_, err := LargestEpsilon(ctx, r.readAccount(), r.Run, 1)
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -491,7 +586,8 @@ func TestLargestEpsilon(t *testing.T) {
 func TestTimes(t *testing.T) {
 	c := budget.Charge{Cost: 3, Delta: 5}
 	for _, n := range []int{1, 2, 3, 10, 1023} {
-		if got := times(c, n); got != (budget.Charge{Cost: 3 * int64(n), Delta: 5 * int64(n)}) {
+		got := times(c, n)
+		if got != (budget.Charge{Cost: 3 * int64(n), Delta: 5 * int64(n)}) {
 			t.Errorf("%d times: %v", n, got)
 		}
 	}
@@ -504,16 +600,30 @@ func TestSmallerDelta(t *testing.T) {
 		return budget.BlackBoxCharge(budget.ZCDP, 1, delta)
 	}
 	limit := budget.Charge{Cost: math.MaxInt64 / 4, Delta: black(1e-6).Delta}
-	over := &ledger.SpentError{Limit: limit, Spent: black(4e-7), Charge: black(1e-6)}
-	if got := smallerDelta(over, 1e-6); got < 5.8e-7 || got > 6e-7 ||
+	over := &ledger.SpentError{
+		Limit:  limit,
+		Spent:  black(4e-7),
+		Charge: black(1e-6),
+	}
+	got := smallerDelta(over, 1e-6)
+	if got < 5.8e-7 ||
+		got > 6e-7 ||
 		fmt.Sprintf("%.2g", got) != fmt.Sprint(got) {
 		t.Errorf("%v of 6e-7 that are left", got)
 	}
-	if got := smallerDelta(&ledger.SpentError{Limit: limit, Charge: black(1e-7)}, 1e-7); got != 0 {
+	got = smallerDelta(&ledger.SpentError{Limit: limit, Charge: black(1e-7)}, 1e-7)
+	if got != 0 {
 		t.Errorf("%v where delta fits", got)
 	}
-	if got := smallerDelta(&ledger.SpentError{Limit: limit, Spent: limit, Charge: black(1e-6)},
-		1e-6); got != 0 {
+	got = smallerDelta(
+		&ledger.SpentError{
+			Limit:  limit,
+			Spent:  limit,
+			Charge: black(1e-6),
+		},
+		1e-6,
+	)
+	if got != 0 {
 		t.Errorf("%v where none is left", got)
 	}
 }
@@ -525,16 +635,20 @@ func TestRecordsOfTables(t *testing.T) {
 		quotes bool
 		want   ledger.Records
 	}{
-		{"t.csv", false, ledger.RecordsLines}, {"t.tsv.gz", true, ledger.RecordsQuoted},
-		{"t.parquet", true, ledger.RecordsUnstated}, {"", true, ledger.RecordsUnstated},
+		{"t.csv", false, ledger.RecordsLines},
+		{"t.tsv.gz", true, ledger.RecordsQuoted},
+		{"t.parquet", true, ledger.RecordsUnstated},
+		{"", true, ledger.RecordsUnstated},
 	} {
-		if got := Records(x.table, dataset.Format{MultilineQuotes: x.quotes}); got != x.want {
+		got := Records(x.table, dataset.Format{MultilineQuotes: x.quotes})
+		if got != x.want {
 			t.Errorf("%q, %v: %q", x.table, x.quotes, got)
 		}
 	}
 	dir := t.TempDir()
 	writeFile(filepath.Join(dir, "t.csv"), "a\n")
-	if err := os.Symlink("t.csv", filepath.Join(dir, "link.csv")); err == nil &&
+	err := os.Symlink("t.csv", filepath.Join(dir, "link.csv"))
+	if err == nil &&
 		RealPath(filepath.Join(dir, "link.csv")) != RealPath(filepath.Join(dir, "t.csv")) {
 		t.Error("a link has another path than its table")
 	}

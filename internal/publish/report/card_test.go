@@ -20,13 +20,15 @@ func TestCardCovers(t *testing.T) {
 		"steps":  func() float64 { return float64(draw.IntN(5)) },
 	} {
 		const bins, lower, upper = 32, -1.7, 4.3
-		values, exact := make([]float64, 6000), make([]float64, bins)
+		values := make([]float64, 6000)
+		exact := make([]float64, bins)
 		for i := range values {
 			values[i] = min(max(law(), lower), upper)
 			exact[min(int((values[i]-lower)/(upper-lower)*bins), bins-1)]++
 		}
 		sort.Float64s(values)
-		mean, square := 0., 0.
+		mean := 0.
+		square := 0.
 		for _, x := range values {
 			mean += x / float64(len(values))
 			square += x * x / float64(len(values))
@@ -53,8 +55,12 @@ func TestCardCovers(t *testing.T) {
 				c.Counts[k] += c.Scale * draw.NormFloat64()
 			}
 			for what, e := range map[string]estimate{
-				"mean": c.mean(), "deviation": c.deviation(), "lower": c.quantile(.25),
-				"median": c.quantile(.5), "upper": c.quantile(.75), "records": c.records(),
+				"mean":      c.mean(),
+				"deviation": c.deviation(),
+				"lower":     c.quantile(.25),
+				"median":    c.quantile(.5),
+				"upper":     c.quantile(.75),
+				"records":   c.records(),
 			} {
 				if e.lower > e.value || e.value > e.upper {
 					t.Fatalf("%s, %s: %+v", name, what, e)
@@ -66,7 +72,13 @@ func TestCardCovers(t *testing.T) {
 		}
 		for what := range truth {
 			if held[what] < 368 {
-				t.Errorf("%s: the interval of %s held in %d of %d", name, what, held[what], runs)
+				t.Errorf(
+					"%s: the interval of %s held in %d of %d",
+					name,
+					what,
+					held[what],
+					runs,
+				)
 			}
 		}
 	}
@@ -74,7 +86,12 @@ func TestCardCovers(t *testing.T) {
 
 // TestCardWithoutNoise checks that exact counts give exact numbers, and open ends for a quantile in an outermost bin.
 func TestCardWithoutNoise(t *testing.T) {
-	c := CardColumn{Column: "x", Lower: 0, Upper: 4, Counts: []float64{0, 100, 100, 0}}
+	c := CardColumn{
+		Column: "x",
+		Lower:  0,
+		Upper:  4,
+		Counts: []float64{0, 100, 100, 0},
+	}
 	if m := c.mean(); m.value != 2 || m.lower != 1.5 || m.upper != 2.5 {
 		t.Errorf("%+v", m)
 	}
@@ -84,13 +101,25 @@ func TestCardWithoutNoise(t *testing.T) {
 	if q := c.quantile(.25); q.value != 1.5 || q.lower != 1 || q.upper != 2 {
 		t.Errorf("%+v", q)
 	}
-	end := CardColumn{Column: "x", Lower: 0, Upper: 4, Counts: []float64{100, 0, 0, 20}}
+	end := CardColumn{
+		Column: "x",
+		Lower:  0,
+		Upper:  4,
+		Counts: []float64{100, 0, 0, 20},
+	}
 	if q := end.quantile(.5); !math.IsInf(q.lower, -1) || q.upper != 1 {
 		t.Errorf("%+v: %s", q, q.text())
 	}
-	none := CardColumn{Column: "x", Lower: 0, Upper: 4, Counts: []float64{3, -2, 1, 0}, Scale: 5}
-	if got := none.mean().text() + none.deviation().text() +
-		none.quantile(.5).text(); got != "unknownunknownunknown" {
+	none := CardColumn{
+		Column: "x",
+		Lower:  0,
+		Upper:  4,
+		Counts: []float64{3, -2, 1, 0},
+		Scale:  5,
+	}
+	got := none.mean().text() + none.deviation().text() +
+		none.quantile(.5).text()
+	if got != "unknownunknownunknown" {
 		t.Error(got)
 	}
 }
@@ -115,9 +144,16 @@ func TestCardOnThePage(t *testing.T) {
 	if !strings.Contains(markdown, "3,200") {
 		t.Error("the number of records is missing")
 	}
-	for _, c := range []CardColumn{{Column: "x"},
+	for _, c := range []CardColumn{
+		{Column: "x"},
 		{Column: "x", Lower: 1, Upper: 1, Counts: []float64{1}},
-		{Column: "x", Lower: -math.MaxFloat64, Upper: math.MaxFloat64, Counts: []float64{1}}} {
+		{
+			Column: "x",
+			Lower:  -math.MaxFloat64,
+			Upper:  math.MaxFloat64,
+			Counts: []float64{1},
+		},
+	} {
 		s.Report.Card = []CardColumn{c}
 		if html, _ := pageOn(t, s); strings.Contains(html, "The training data") {
 			t.Errorf("%+v is drawn", c)

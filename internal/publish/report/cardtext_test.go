@@ -28,7 +28,12 @@ func TestMissingShareCovers(t *testing.T) {
 			}
 			kinds[0].Numbers -= share * records
 			kinds[0].Missing += share * records
-			c := CardColumn{Column: "a", Lower: 0, Upper: 1, Scale: fine}
+			c := CardColumn{
+				Column: "a",
+				Lower:  0,
+				Upper:  1,
+				Scale:  fine,
+			}
 			for range bins {
 				c.Counts = append(c.Counts, records*(1-share)/bins+fine*draw.NormFloat64())
 			}
@@ -46,7 +51,13 @@ func TestMissingShareCovers(t *testing.T) {
 		}
 		for _, name := range []string{"numbers", "text"} {
 			if held[name] < 368 {
-				t.Errorf("%g, %s: the interval held in %d of %d", share, name, held[name], runs)
+				t.Errorf(
+					"%g, %s: the interval held in %d of %d",
+					share,
+					name,
+					held[name],
+					runs,
+				)
 			}
 		}
 	}
@@ -54,11 +65,18 @@ func TestMissingShareCovers(t *testing.T) {
 
 // TestMissingShareWithoutNoise checks exact counts, and counts below their noise.
 func TestMissingShareWithoutNoise(t *testing.T) {
-	exact := []CardKinds{{Column: "a", Numbers: 75, Text: 5, Missing: 20}, {Column: "b", Text: 100}}
+	exact := []CardKinds{
+		{Column: "a", Numbers: 75, Text: 5, Missing: 20},
+		{Column: "b", Text: 100},
+	}
 	if e := missingShare(exact[0], nil, exact); e != (estimate{.2, .2, .2}) {
 		t.Errorf("%+v", e)
 	}
-	c := CardColumn{Lower: 0, Upper: 1, Counts: []float64{70, 5}}
+	c := CardColumn{
+		Lower:  0,
+		Upper:  1,
+		Counts: []float64{70, 5},
+	}
 	if e := missingShare(exact[0], &c, exact); e != (estimate{.25, .25, .25}) {
 		t.Errorf("%+v", e)
 	}
@@ -78,8 +96,11 @@ func TestCardTexts(t *testing.T) {
 		Scale:  20,
 		Least:  100,
 	}
-	for k, want := range []estimate{{400, 400 - 20*cardZ, 400 + 20*cardZ},
-		{3000, 3000 - 20*cardZ, 3000 + 20*cardZ}, {130, 0, 130 + 20*cardZ}} {
+	for k, want := range []estimate{
+		{400, 400 - 20*cardZ, 400 + 20*cardZ},
+		{3000, 3000 - 20*cardZ, 3000 + 20*cardZ},
+		{130, 0, 130 + 20*cardZ},
+	} {
 		if got := c.count(k); got != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}
@@ -90,7 +111,12 @@ func TestCardTexts(t *testing.T) {
 	}
 	s := evilSource(7)
 	s.Report.Texts = []CardText{c}
-	s.Report.Kinds = []CardKinds{{Column: "<i>ward", Numbers: 0, Text: 900, Missing: 100}}
+	s.Report.Kinds = []CardKinds{{
+		Column:  "<i>ward",
+		Numbers: 0,
+		Text:    900,
+		Missing: 100,
+	}}
 	html, markdown := pageOn(t, s)
 	for _, want := range []string{"The training data", "&lt;b&gt;day", "&lt;i&gt;ward",
 		"10.0%<small>(10.0% to 10.0%)</small>"} {
@@ -101,8 +127,11 @@ func TestCardTexts(t *testing.T) {
 	if !strings.Contains(markdown, "3,000") {
 		t.Error("the number of records is missing")
 	}
-	for _, bad := range []CardText{{Column: "x"}, {Column: "x", Values: []string{"a"}},
-		{Column: "x", Values: []string{"a"}, Counts: []float64{1}, Scale: -1}} {
+	for _, bad := range []CardText{
+		{Column: "x"},
+		{Column: "x", Values: []string{"a"}},
+		{Column: "x", Values: []string{"a"}, Counts: []float64{1}, Scale: -1},
+	} {
 		s.Report.Texts = []CardText{bad}
 		if html, _ := pageOn(t, s); strings.Contains(html, "The training data") {
 			t.Errorf("%+v is drawn", bad)
@@ -112,18 +141,31 @@ func TestCardTexts(t *testing.T) {
 
 // TestCardCountsAreVerified checks that counts which state other noise than their step are found.
 func TestCardCountsAreVerified(t *testing.T) {
-	events := []Event{{ID: "fit/train/vocabulary/kinds", Released: 1, Scale: 30},
-		{ID: "fit/train/vocabulary/counts", Released: 1, Scale: 20}}
+	events := []Event{
+		{ID: "fit/train/vocabulary/kinds", Released: 1, Scale: 30},
+		{ID: "fit/train/vocabulary/counts", Released: 1, Scale: 20},
+	}
 	kinds := []CardKinds{{Column: "a", Numbers: 5, Scale: 30}}
-	texts := []CardText{{Column: "b", Values: []string{"x"}, Counts: []float64{200}, Scale: 20}}
+	texts := []CardText{{
+		Column: "b",
+		Values: []string{"x"},
+		Counts: []float64{200},
+		Scale:  20,
+	}}
 	for name, x := range map[string]struct {
 		change func(t *Training, events []Event)
 		want   int
 	}{
-		"as released":     {func(*Training, []Event) {}, 0},
-		"other kinds":     {func(t *Training, _ []Event) { t.Kinds[0].Scale = 29 }, 1},
-		"other counts":    {func(t *Training, _ []Event) { t.Texts[0].Scale = 0 }, 1},
-		"nothing spent":   {func(_ *Training, e []Event) { e[0].Released, e[1].Released = 0, 0 }, 2},
+		"as released":  {func(*Training, []Event) {}, 0},
+		"other kinds":  {func(t *Training, _ []Event) { t.Kinds[0].Scale = 29 }, 1},
+		"other counts": {func(t *Training, _ []Event) { t.Texts[0].Scale = 0 }, 1},
+		"nothing spent": {
+			func(_ *Training, e []Event) {
+				e[0].Released = 0
+				e[1].Released = 0
+			},
+			2,
+		},
 		"a missing count": {func(t *Training, _ []Event) { t.Texts[0].Counts = nil }, 1},
 	} {
 		training := &Training{Kinds: slices.Clone(kinds), Texts: slices.Clone(texts)}
@@ -135,7 +177,8 @@ func TestCardCountsAreVerified(t *testing.T) {
 		}
 		v.card()
 		checks := v.out.Checks
-		if len(checks) != 1 || (checks[0].State == Misfit) != (x.want > 0) ||
+		if len(checks) != 1 ||
+			(checks[0].State == Misfit) != (x.want > 0) ||
 			x.want > 0 && len(checks[0].Text) != x.want {
 			t.Errorf("%s: %+v", name, v.out.Checks)
 		}

@@ -44,12 +44,17 @@ func runStudy(t *testing.T) Files {
 		t.Fatal(err)
 	}
 	const n = 8000
-	x, y := make([]float64, n), make([]float64, n)
+	x := make([]float64, n)
+	y := make([]float64, n)
 	for i := range n {
 		x[i] = math.Mod(float64(i)*.754877666246693, 2) - 1
 		y[i] = 2*x[i]*x[i] - 1 + (math.Mod(float64(i)*.569840290998053, 1)-.5)/2
 	}
-	tab, err := dataset.NewTable(s.Schema, []dataset.ColumnData{{Floats: x}, {Floats: y}}, nil)
+	tab, err := dataset.NewTable(
+		s.Schema,
+		[]dataset.ColumnData{{Floats: x}, {Floats: y}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +107,8 @@ func TestCausalRoundTrip(t *testing.T) {
 		}
 	}
 	var text strings.Builder
-	if err := Text(&text, r); err != nil ||
+	err = Text(&text, r)
+	if err != nil ||
 		!strings.Contains(strings.Join(strings.Fields(text.String()), " "), "x causes a<b") {
 		t.Errorf("%v: %s", err, text.String())
 	}
@@ -112,8 +118,8 @@ func TestCausalRoundTrip(t *testing.T) {
 func TestCausalPicture(t *testing.T) {
 	c := runStudy(t).Report.Causal
 	var a, b bytes.Buffer
-	if err := errors.Join(c.Picture(&a), c.Picture(&b)); err != nil ||
-		!bytes.Equal(a.Bytes(), b.Bytes()) {
+	err := errors.Join(c.Picture(&a), c.Picture(&b))
+	if err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) {
 		t.Fatalf("two pictures of one account (%v)", err)
 	}
 	cells := 0
@@ -145,7 +151,10 @@ func TestVerifyCausalFindsForgery(t *testing.T) {
 		{"directions", func(r *Report) { r.Causal.Pairs[0].Counts[3][4] += 400 }},
 		{"directions", func(r *Report) { r.Causal.Pairs[0].Stability = .8 }},
 		{"directions", func(r *Report) { r.Causal.Pairs[0].Scores[1].XToY++ }},
-		{"directions", func(r *Report) { r.Causal.Redraws.Seed = strings.Repeat("z", 64) }},
+		{
+			"directions",
+			func(r *Report) { r.Causal.Redraws.Seed = strings.Repeat("z", 64) },
+		},
 		{"directions", func(r *Report) { r.Causal.Redraws.Seed = "" }},
 		{"directions", func(r *Report) { r.Causal.Redraws.Least = .5 }},
 		{"noise", func(r *Report) { r.Causal.Pairs[0].Noise.Scale /= 2 }},
@@ -157,10 +166,14 @@ func TestVerifyCausalFindsForgery(t *testing.T) {
 		}},
 		{"plan", func(r *Report) { r.Events = r.Events[1:] }},
 		{"recipe", func(r *Report) {
-			r.Causal.Columns[0].Name, r.Causal.Pairs[0].X = "other", "other"
+			r.Causal.Columns[0].Name = "other"
+			r.Causal.Pairs[0].X = "other"
 		}},
 		{"recipe", func(r *Report) { r.Unprotected = nil }},
-		{"recipe", func(r *Report) { r.Causal.Pairs = append(r.Causal.Pairs, r.Causal.Pairs[0]) }},
+		{
+			"recipe",
+			func(r *Report) { r.Causal.Pairs = append(r.Causal.Pairs, r.Causal.Pairs[0]) },
+		},
 	} {
 		files := runStudy(t)
 		c.edit(files.Report)
@@ -202,7 +215,8 @@ func TestVerifyCausalFindsEdits(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "model.json"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := Verify(context.Background(), dir, VerifyOptions{}); err != nil || v.Err() == nil {
+	v, err := Verify(context.Background(), dir, VerifyOptions{})
+	if err != nil || v.Err() == nil {
 		t.Errorf("a foreign file was not found (%v)", err)
 	}
 }
@@ -224,17 +238,35 @@ func TestDecodeCausalRefuses(t *testing.T) {
 	}{
 		{"", ErrFormat},
 		{"{}", ErrFormat},
-		{strings.Replace(encoded(func(*Causal) {}), CausalFormat, "dptrain.causal/3", 1),
-			ErrFormat},
+		{
+			strings.Replace(
+				encoded(func(*Causal) {}),
+				CausalFormat,
+				"dptrain.causal/3",
+				1,
+			),
+			ErrFormat,
+		},
 		{strings.Replace(encoded(func(*Causal) {}), `"method"`, `"more"`, 1), ErrContent},
-		{encoded(func(c *Causal) { c.Pairs[0].Counts = c.Pairs[0].Counts[1:] }), ErrContent},
+		{
+			encoded(func(c *Causal) { c.Pairs[0].Counts = c.Pairs[0].Counts[1:] }),
+			ErrContent,
+		},
 		{encoded(func(c *Causal) { c.Pairs[0].Counts = nil }), ErrContent},
 		{encoded(func(c *Causal) { c.Pairs[0].Scores = nil }), ErrContent},
 		{strings.Replace(encoded(func(*Causal) {}), CausalFormat, Format, 1), ErrFormat},
-		{strings.Replace(encoded(func(*Causal) {}), `"files": {}`, `"files": {"model.json":"ab"}`,
-			1), ErrContent},
+		{
+			strings.Replace(
+				encoded(func(*Causal) {}),
+				`"files": {}`,
+				`"files": {"model.json":"ab"}`,
+				1,
+			),
+			ErrContent,
+		},
 	} {
-		if _, err := DecodeFile(strings.NewReader(c.text), CausalFile); !errors.Is(err, c.want) {
+		_, err := DecodeFile(strings.NewReader(c.text), CausalFile)
+		if !errors.Is(err, c.want) {
 			t.Errorf("%.60s: %v, want %v", c.text, err, c.want)
 		}
 	}
@@ -247,7 +279,11 @@ func TestCausalLedger(t *testing.T) {
 		c.Warn(w)
 	}
 	before := len(c.Warnings)
-	c.Enter(Ledger{Dataset: "d", Entry: 3, Head: "ab"})
+	c.Enter(Ledger{
+		Dataset: "d",
+		Entry:   3,
+		Head:    "ab",
+	})
 	if len(c.Warnings) != before-1 || c.Ledger.Entry != 3 {
 		t.Errorf("%+v", c)
 	}

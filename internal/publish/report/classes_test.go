@@ -17,21 +17,28 @@ import (
 )
 
 // writeFrozen is the flag with which testdata/report-2.json was written, once.
-var writeFrozen = flag.Bool("write-report-2", false,
-	"write testdata/report-2.json anew; never after version 2 was published")
+var writeFrozen = flag.Bool(
+	"write-report-2",
+	false,
+	"write testdata/report-2.json anew; never after version 2 was published",
+)
 
 // frozenClasses is the report of testdata/report-2.json.
 func frozenClasses() *Report {
 	r := frozenReport()
-	r.Format, r.Task, r.Target = format2, "classification", "income"
+	r.Format = format2
+	r.Task = "classification"
+	r.Target = "income"
 	r.Model.Kind = "classifier"
 	r.Metrics = Metrics{
 		Accuracy:         &Share{.8, .75, .85, .95, true, "holdout"},
 		BalancedAccuracy: &Share{.7, .6, .75, .95, true, "holdout"},
 		Confusion: &Confusion{
 			Classes: []string{"under 50 K", "50 K <or> more"},
-			Counts:  [][]int{{70, 10}, {10, 10}, {-1, 2}}, Scale: 3.75, Private: true,
-			Part: "holdout",
+			Counts:  [][]int{{70, 10}, {10, 10}, {-1, 2}},
+			Scale:   3.75,
+			Private: true,
+			Part:    "holdout",
 		},
 	}
 	return r
@@ -45,10 +52,13 @@ func withScores(r *Report) *Report {
 	}
 	at := func(x float64) *float64 { return &x }
 	m.Confusion.NoneScale = 2.5
-	m.Recalls = []Recall{{"under 50 K", .875, .8, .95, .95, nil},
-		{"50 K <or> more", .5, 0, 1, .95, []int{3, -4}}}
+	m.Recalls = []Recall{
+		{"under 50 K", .875, .8, .95, .95, nil},
+		{"50 K <or> more", .5, 0, 1, .95, []int{3, -4}},
+	}
 	m.LargestClass = &LargestClass{"under 50 K", .8, .75, .85, .95, -.02, .07}
-	m.AUC, m.LogLoss = share(.85, .8, .9), &Loss{.41, .35, .47, .95, .02, true, "holdout"}
+	m.AUC = share(.85, .8, .9)
+	m.LogLoss = &Loss{.41, .35, .47, .95, .02, true, "holdout"}
 	m.Reliability = []Bin{
 		{
 			UpTo:        at(-.25),
@@ -57,7 +67,13 @@ func withScores(r *Report) *Report {
 			StdError:    at(.05),
 			Probability: at(.1),
 		},
-		{Above: at(-.25), UpTo: at(0), Counts: []int{15, 5}, Share: at(.25), StdError: at(.12)},
+		{
+			Above:    at(-.25),
+			UpTo:     at(0),
+			Counts:   []int{15, 5},
+			Share:    at(.25),
+			StdError: at(.12),
+		},
 		{Above: at(0), Counts: []int{-2, 3}},
 	}
 	m.Thresholds = []Threshold{
@@ -99,10 +115,13 @@ func TestFrozenFormatOfClasses(t *testing.T) {
 		`"task": "classification"`: "its task and its format contradict each other",
 	} {
 		bad := strings.NewReplacer(old, map[string]string{
-			`"accuracy": {`: `"r2": null, "accuracy": {`, `"counts": `: `"count": `,
-			`[70,10]`: `"70"`, `"task": "classification"`: `"task": "regression"`,
+			`"accuracy": {`:            `"r2": null, "accuracy": {`,
+			`"counts": `:               `"count": `,
+			`[70,10]`:                  `"70"`,
+			`"task": "classification"`: `"task": "regression"`,
 		}[old]).Replace(string(file))
-		if _, err := Decode(strings.NewReader(bad)); !errors.Is(err, ErrContent) ||
+		_, err := Decode(strings.NewReader(bad))
+		if !errors.Is(err, ErrContent) ||
 			!strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want one that says %q", old, err, says)
 		}
@@ -112,9 +131,16 @@ func TestFrozenFormatOfClasses(t *testing.T) {
 // TestReportOfClasses checks that the report of a result can be read back unchanged, and has null metrics if no
 // records were held out.
 func TestReportOfClasses(t *testing.T) {
-	share := evaluate.Share{Value: .8, Lower: .7, Upper: .9, Level: .95}
+	share := evaluate.Share{
+		Value: .8,
+		Lower: .7,
+		Upper: .9,
+		Level: .95,
+	}
 	res := &pipeline.Result{
-		Task: regression.TaskClassification, Target: "income", Method: "joint-gram",
+		Task:   regression.TaskClassification,
+		Target: "income",
+		Method: "joint-gram",
 		Confusion: &evaluate.Confusion{
 			Classes:  []string{"a", "b"},
 			Counts:   [][]int{{1, 2}, {3, 4}, {5, 6}},
@@ -134,8 +160,11 @@ func TestReportOfClasses(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Checksum = got.Checksum // Encode fills it in
-		if diff := cmp.Diff(r, got); diff != "" || got.Format != Format ||
-			(got.Metrics.Confusion == nil) != (res.Confusion == nil) || got.Metrics.R2 != nil {
+		diff := cmp.Diff(r, got)
+		if diff != "" ||
+			got.Format != Format ||
+			(got.Metrics.Confusion == nil) != (res.Confusion == nil) ||
+			got.Metrics.R2 != nil {
 			t.Errorf("%+v\n%s", got.Metrics, diff)
 		}
 		res.Confusion = nil
@@ -151,7 +180,8 @@ func TestTextOfClasses(t *testing.T) {
 	r := frozenClasses()
 	r.Metrics = Metrics{}
 	b.Reset()
-	if err := Text(&b, r); err != nil ||
+	err := Text(&b, r)
+	if err != nil ||
 		!strings.Contains(b.String(), "Accuracy   not measured: no records were held out") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
@@ -162,15 +192,24 @@ func TestTextOfClasses(t *testing.T) {
 func TestTextOfScores(t *testing.T) {
 	wide := func(l int) *Report {
 		r := asVersion3(withScores(frozenClasses()))
-		r.Metrics.Reliability, r.Metrics.Thresholds, r.Metrics.AUC, r.Metrics.LogLoss = r.Metrics.Reliability[:2],
-			nil, nil, nil
+		r.Metrics.Reliability = r.Metrics.Reliability[:2]
+		r.Metrics.Thresholds = nil
+		r.Metrics.AUC = nil
+		r.Metrics.LogLoss = nil
 		c := r.Metrics.Confusion
-		c.Classes, c.Counts, r.Metrics.Recalls = nil, nil, nil
+		c.Classes = nil
+		c.Counts = nil
+		r.Metrics.Recalls = nil
 		for k := range l {
-			c.Classes = append(c.Classes, strings.Repeat(string(rune('a'+k)), 3*k+1)+"\x1b[2J")
+			c.Classes = append(
+				c.Classes,
+				strings.Repeat(string(rune('a'+k)), 3*k+1)+"\x1b[2J",
+			)
 			c.Counts = append(c.Counts, make([]int, l))
-			r.Metrics.Recalls = append(r.Metrics.Recalls,
-				Recall{c.Classes[k], 1 - float64(k)/20, .1, .9, .95, nil})
+			r.Metrics.Recalls = append(
+				r.Metrics.Recalls,
+				Recall{c.Classes[k], 1 - float64(k)/20, .1, .9, .95, nil},
+			)
 		}
 		c.Counts = append(c.Counts, make([]int, l))
 		return r
@@ -197,8 +236,8 @@ func TestTextOfScores(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	if err := ScoreTable(&b, frozenClasses()); err != nil ||
-		!strings.Contains(b.String(), "not available") {
+	err := ScoreTable(&b, frozenClasses())
+	if err != nil || !strings.Contains(b.String(), "not available") {
 		t.Errorf("%v: %s", err, b.String())
 	}
 }

@@ -40,7 +40,8 @@ func TestCuratorFile(t *testing.T) {
 	if diff := cmp.Diff(want, treeModes(listTree(t, dir))); diff != "" {
 		t.Error(diff)
 	}
-	if err := writeAudit(t, dir, "second", false); !errors.Is(err, ErrExists) ||
+	err := writeAudit(t, dir, "second", false)
+	if !errors.Is(err, ErrExists) ||
 		!strings.Contains(err.Error(), "--force") {
 		t.Errorf("%v", err)
 	}
@@ -50,7 +51,8 @@ func TestCuratorFile(t *testing.T) {
 	if err := writeAudit(t, dir, "third", true); err != nil {
 		t.Fatal(err)
 	}
-	if got := listTree(t, dir); got["curator/audit.json"] != "-rw------- third" ||
+	got := listTree(t, dir)
+	if got["curator/audit.json"] != "-rw------- third" ||
 		got["curator"] != "drwx------ " && got["curator"] != "drwx------" {
 		t.Errorf("%q", got)
 	}
@@ -60,14 +62,17 @@ func TestCuratorFile(t *testing.T) {
 	if err := Write(t.Context(), dir, lineFiles(t), true); err != nil {
 		t.Fatal(err)
 	}
-	if got := listTree(t, dir); got["curator/audit.json"] != "" || got["curator/run.json"] == "" {
+	got = listTree(t, dir)
+	if got["curator/audit.json"] != "" || got["curator/run.json"] == "" {
 		t.Errorf("%q", treeModes(got))
 	}
 	if err := writeAudit(t, dir, "fourth", false); err != nil {
 		t.Fatal(err)
 	}
-	if got := listTree(t, dir); got["curator/audit.json"] != "-rw------- fourth" ||
-		got["curator/run.json"] == "" || len(got) != 8 {
+	got = listTree(t, dir)
+	if got["curator/audit.json"] != "-rw------- fourth" ||
+		got["curator/run.json"] == "" ||
+		len(got) != 8 {
 		t.Errorf("%q", treeModes(got))
 	}
 }
@@ -79,15 +84,24 @@ func TestCuratorFileRefused(t *testing.T) {
 		lay  func(dir string) error
 		want error
 	}{
-		"curator is a link": {func(dir string) error {
-			return os.Symlink(elsewhere, filepath.Join(dir, CuratorDir))
-		}, ErrForeign},
-		"curator is a file": {func(dir string) error {
-			return os.WriteFile(filepath.Join(dir, CuratorDir), nil, 0o600)
-		}, ErrForeign},
-		"the file is a folder": {func(dir string) error {
-			return os.MkdirAll(filepath.Join(dir, CuratorDir, AuditFile), 0o700)
-		}, ErrForeign},
+		"curator is a link": {
+			func(dir string) error {
+				return os.Symlink(elsewhere, filepath.Join(dir, CuratorDir))
+			},
+			ErrForeign,
+		},
+		"curator is a file": {
+			func(dir string) error {
+				return os.WriteFile(filepath.Join(dir, CuratorDir), nil, 0o600)
+			},
+			ErrForeign,
+		},
+		"the file is a folder": {
+			func(dir string) error {
+				return os.MkdirAll(filepath.Join(dir, CuratorDir, AuditFile), 0o700)
+			},
+			ErrForeign,
+		},
 	} {
 		dir := t.TempDir()
 		if err := c.lay(dir); err != nil {
@@ -102,10 +116,14 @@ func TestCuratorFileRefused(t *testing.T) {
 		}
 	}
 	// A link in place of the file is replaced, and its target is unchanged.
-	dir, victim := t.TempDir(), filepath.Join(elsewhere, "victim")
-	if err := errors.Join(os.WriteFile(victim, []byte("mine"), 0o600),
+	dir := t.TempDir()
+	victim := filepath.Join(elsewhere, "victim")
+	err := errors.Join(
+		os.WriteFile(victim, []byte("mine"), 0o600),
 		os.Mkdir(filepath.Join(dir, CuratorDir), 0o700),
-		os.Symlink(victim, filepath.Join(dir, CuratorDir, AuditFile))); err != nil {
+		os.Symlink(victim, filepath.Join(dir, CuratorDir, AuditFile)),
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := writeAudit(t, dir, "x", true); err != nil {
@@ -160,7 +178,8 @@ func TestCuratorFileInterrupted(t *testing.T) {
 				}
 				c.Close()
 				cancel()
-				if diff := cmp.Diff(before, listTree(t, filepath.Dir(dir))); diff != "" {
+				diff := cmp.Diff(before, listTree(t, filepath.Dir(dir)))
+				if diff != "" {
 					t.Errorf("step %q: the folder changed:\n%s", name, diff)
 				}
 			}

@@ -23,8 +23,11 @@ import (
 	"github.com/dptrain/dptrain/internal/train/describe"
 )
 
-var writeDescribeKeys = flag.Bool("write-describe-keys", false,
-	"write testdata/describe-keys.txt anew; with a new version of the format only, once version 1 was published")
+var writeDescribeKeys = flag.Bool(
+	"write-describe-keys",
+	false,
+	"write testdata/describe-keys.txt anew; with a new version of the format only, once version 1 was published",
+)
 
 // describedTable returns a study of d numeric columns and one column of groups, and a table of n records.
 func describedTable(t testing.TB, d, n int) (describe.Study, *dataset.Table) {
@@ -32,8 +35,10 @@ func describedTable(t testing.TB, d, n int) (describe.Study, *dataset.Table) {
 	s := describe.Study{By: "group", Budget: budget.Target{Epsilon: 20, Delta: 1e-6}}
 	var data []dataset.ColumnData
 	for j := range d {
-		s.Schema.Columns = append(s.Schema.Columns,
-			dataset.Column{Name: fmt.Sprintf("a rather long name of column %d", j)})
+		s.Schema.Columns = append(
+			s.Schema.Columns,
+			dataset.Column{Name: fmt.Sprintf("a rather long name of column %d", j)},
+		)
 		var x []float64
 		for i := range n {
 			v := float64(i%97) + float64(j)*float64(i%13)
@@ -48,13 +53,24 @@ func describedTable(t testing.TB, d, n int) (describe.Study, *dataset.Table) {
 	for k := range 12 {
 		names = append(names, fmt.Sprintf("the group with number %d", k))
 	}
-	s.Schema.Columns = append(s.Schema.Columns,
-		dataset.Column{Name: "group", Kind: dataset.Category, Categories: names, Other: true})
+	s.Schema.Columns = append(
+		s.Schema.Columns,
+		dataset.Column{
+			Name:       "group",
+			Kind:       dataset.Category,
+			Categories: names,
+			Other:      true,
+		},
+	)
 	var codes []int32
 	for i := range n {
 		codes = append(codes, int32(i%13))
 	}
-	table, err := dataset.NewTable(s.Schema, append(data, dataset.ColumnData{Codes: codes}), nil)
+	table, err := dataset.NewTable(
+		s.Schema,
+		append(data, dataset.ColumnData{Codes: codes}),
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,8 +89,13 @@ func descriptionRelease(t testing.TB, s describe.Study, table *dataset.Table) st
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "out")
-	if err := Write(context.Background(), dir,
-		Collect(NewDescription(res), nil, res.Curator, nil, nil, "table.csv"), false); err != nil {
+	err = Write(
+		context.Background(),
+		dir,
+		Collect(NewDescription(res), nil, res.Curator, nil, nil, "table.csv"),
+		false,
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -101,8 +122,12 @@ func putDescription(t testing.TB, dir string, d *Report) {
 	if err := Encode(&b, d); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, ReleaseDir, DescriptionFile), b.Bytes(),
-		0o600); err != nil {
+	err := os.WriteFile(
+		filepath.Join(dir, ReleaseDir, DescriptionFile),
+		b.Bytes(),
+		0o600,
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -146,7 +171,8 @@ func TestDescriptionKeys(t *testing.T) {
 	slices.Sort(got)
 	const golden = "testdata/describe-keys.txt"
 	if *writeDescribeKeys {
-		if err := os.WriteFile(golden, []byte(strings.Join(got, "\n")+"\n"), 0o600); err != nil {
+		err := os.WriteFile(golden, []byte(strings.Join(got, "\n")+"\n"), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -163,8 +189,8 @@ func TestDescriptionKeys(t *testing.T) {
 			order = append(order, strings.Split(line, `"`)[1])
 		}
 	}
-	if text := strings.Join(order,
-		" "); text !=
+	text := strings.Join(order, " ")
+	if text !=
 		"format guarantee accounting events records columns correlations by released unprotected warnings files checksum" {
 		t.Errorf("the order of the keys is %s", text)
 	}
@@ -173,8 +199,13 @@ func TestDescriptionKeys(t *testing.T) {
 // TestDescriptionTextFitsAScreen checks that every description has at most 39 lines of 78 characters; the command
 // adds one line.
 func TestDescriptionTextFitsAScreen(t *testing.T) {
-	for _, c := range []struct{ columns, records int }{{1, 4000}, {6, 4000}, {60, 4000}, {3, 0},
-		{25, 50}} {
+	for _, c := range []struct{ columns, records int }{
+		{1, 4000},
+		{6, 4000},
+		{60, 4000},
+		{3, 0},
+		{25, 50},
+	} {
 		s, table := describedTable(t, c.columns, c.records)
 		d := readBack(t, descriptionRelease(t, s, table))
 		d.Enter(Ledger{Dataset: strings.Repeat("long ", 40), Entry: 12})
@@ -200,7 +231,11 @@ func TestVerifyDescription(t *testing.T) {
 	s, table := describedTable(t, 3, 4000)
 	dir := descriptionRelease(t, s, table)
 	verify := func() string {
-		v, err := Verify(context.Background(), filepath.Join(dir, ReleaseDir), VerifyOptions{})
+		v, err := Verify(
+			context.Background(),
+			filepath.Join(dir, ReleaseDir),
+			VerifyOptions{},
+		)
 		if err != nil {
 			return err.Error()
 		}
@@ -219,38 +254,63 @@ func TestVerifyDescription(t *testing.T) {
 		edit func(*Report)
 		want string
 	}{
-		"a mean": {func(d *Report) {
-			*d.Description.Columns[0].Mean.Value++
-		}, "estimates"},
-		"a released sum": {func(d *Report) {
-			d.Description.Released.Columns[1].Sum += 50
-		}, "estimates"},
-		"a correlation": {func(d *Report) {
-			*d.Description.Correlations[0].Upper = 1.5
-		}, "estimates"},
-		"a group": {func(d *Report) {
-			d.Description.By.Groups[1].Small = true
-		}, "estimates"},
+		"a mean": {
+			func(d *Report) {
+				*d.Description.Columns[0].Mean.Value++
+			},
+			"estimates",
+		},
+		"a released sum": {
+			func(d *Report) {
+				d.Description.Released.Columns[1].Sum += 50
+			},
+			"estimates",
+		},
+		"a correlation": {
+			func(d *Report) {
+				*d.Description.Correlations[0].Upper = 1.5
+			},
+			"estimates",
+		},
+		"a group": {
+			func(d *Report) {
+				d.Description.By.Groups[1].Small = true
+			},
+			"estimates",
+		},
 		"epsilon": {func(d *Report) { d.Guarantee.Epsilon = 1 }, "guarantee plan"},
 		"a mu":    {func(d *Report) { d.Events[2].Mu /= 2 }, "guarantee plan"},
-		"a noise": {func(d *Report) {
-			d.Description.Released.MatrixNoise /= 2
-		}, "estimates noise"},
-		"a noise of groups": {func(d *Report) {
-			d.Description.Released.Groups.SumNoise /= 2
-		}, "estimates noise"},
-		"a step":          {func(d *Report) { d.Events = d.Events[1:] }, "guarantee plan"},
-		"a column stated": {func(d *Report) { d.Unprotected[0].Value = []string{"x"} }, "plan"},
-		"a declared range": {func(d *Report) {
-			for j := range d.Description.Released.Columns {
-				d.Description.Released.Columns[j].Source = describe.Declared
-			}
-		}, "estimates"},
+		"a noise": {
+			func(d *Report) {
+				d.Description.Released.MatrixNoise /= 2
+			},
+			"estimates noise",
+		},
+		"a noise of groups": {
+			func(d *Report) {
+				d.Description.Released.Groups.SumNoise /= 2
+			},
+			"estimates noise",
+		},
+		"a step": {func(d *Report) { d.Events = d.Events[1:] }, "guarantee plan"},
+		"a column stated": {
+			func(d *Report) { d.Unprotected[0].Value = []string{"x"} },
+			"plan",
+		},
+		"a declared range": {
+			func(d *Report) {
+				for j := range d.Description.Released.Columns {
+					d.Description.Released.Columns[j].Source = describe.Declared
+				}
+			},
+			"estimates",
+		},
 	} {
 		d := readBack(t, dir)
 		x.edit(d)
 		putDescription(t, dir, d)
-		if got := verify(); !strings.Contains(got, x.want[strings.LastIndex(x.want, " ")+1:]) {
+		got := verify()
+		if !strings.Contains(got, x.want[strings.LastIndex(x.want, " ")+1:]) {
 			t.Errorf("%s: %q, want %q", name, got, x.want)
 		}
 		os.RemoveAll(dir)
@@ -286,11 +346,13 @@ func TestDescriptionDecodes(t *testing.T) {
 		"a small matrix": func(d *Report) {
 			d.Description.Released.Matrix.Packed = d.Description.Released.Matrix.Packed[:1]
 		},
-		"few groups":   func(d *Report) { d.Description.Released.Groups.Sums = nil },
-		"no leaves":    func(d *Report) { d.Description.Released.Columns[0].Leaves = nil },
-		"another kind": func(d *Report) { d.Description.Released.Columns[0].Kind = "date" },
-		"few counts":   func(d *Report) { d.Description.Released.Columns[2].Counts = nil },
-		"no records":   func(d *Report) { d.Description.Records.Value = nil },
+		"few groups": func(d *Report) { d.Description.Released.Groups.Sums = nil },
+		"no leaves":  func(d *Report) { d.Description.Released.Columns[0].Leaves = nil },
+		"another kind": func(d *Report) {
+			d.Description.Released.Columns[0].Kind = "date"
+		},
+		"few counts": func(d *Report) { d.Description.Released.Columns[2].Counts = nil },
+		"no records": func(d *Report) { d.Description.Records.Value = nil },
 	} {
 		d := readBack(t, dir)
 		edit(d)
@@ -302,8 +364,13 @@ func TestDescriptionDecodes(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	for _, part := range []string{"", "{", string(data[:len(data)/2]),
-		`{"format":"dptrain.describe/2"}`, strings.Replace(string(data), `"by"`, `"bye"`, 1)} {
+	for _, part := range []string{
+		"",
+		"{",
+		string(data[:len(data)/2]),
+		`{"format":"dptrain.describe/2"}`,
+		strings.Replace(string(data), `"by"`, `"bye"`, 1),
+	} {
 		if _, err := DecodeFile(strings.NewReader(part), DescriptionFile); err == nil {
 			t.Errorf("%.20q was accepted", part)
 		}
@@ -386,8 +453,24 @@ func TestDescriptionSurvivesEdits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	values := []any{nil, 0., -1e300, 1e308, 5e-324, 1e9, "", "\x1b[2J\n", "category", "numeric",
-		"found", true, false, []any{}, map[string]any{}, []any{1., "x"}}
+	values := []any{
+		nil,
+		0.,
+		-1e300,
+		1e308,
+		5e-324,
+		1e9,
+		"",
+		"\x1b[2J\n",
+		"category",
+		"numeric",
+		"found",
+		true,
+		false,
+		[]any{},
+		map[string]any{},
+		[]any{1., "x"},
+	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	accepted := 0
 	for range 1000 {
@@ -408,14 +491,16 @@ func TestDescriptionSurvivesEdits(t *testing.T) {
 						continue
 					}
 					key := keys[rng.IntN(len(keys))]
-					next, set = x[key], func(v any) { x[key] = v }
+					next = x[key]
+					set = func(v any) { x[key] = v }
 				case []any:
 					if len(x) == 0 {
 						depth = 0
 						continue
 					}
 					i := rng.IntN(len(x))
-					next, set = x[i], func(v any) { x[i] = v }
+					next = x[i]
+					set = func(v any) { x[i] = v }
 				default:
 					depth = 0
 					continue

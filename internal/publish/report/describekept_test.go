@@ -22,7 +22,12 @@ func TestDescriptionIsKept(t *testing.T) {
 	}
 	files := Collect(NewDescription(res), nil, res.Curator, nil, nil, "table.csv")
 	head := ledger.Head{Sequence: 7, Hash: "abcd"}
-	files.Report.Enter(Ledger{Dataset: "x", Entry: head.Sequence, Head: head.Hash, Nonce: "00"})
+	files.Report.Enter(Ledger{
+		Dataset: "x",
+		Entry:   head.Sequence,
+		Head:    head.Hash,
+		Nonce:   "00",
+	})
 	dir := filepath.Join(t.TempDir(), "out")
 	folder, err := Prepare(dir, false)
 	if err != nil {
@@ -35,7 +40,11 @@ func TestDescriptionIsKept(t *testing.T) {
 	if checksum, err := files.Checksum(); err != nil || checksum != folder.Checksum() {
 		t.Errorf("the checksum is %q, staged %q: %v", checksum, folder.Checksum(), err)
 	}
-	kept := Kept{Path: "l.ledger", Entry: head.Sequence, Head: head.Hash}
+	kept := Kept{
+		Path:  "l.ledger",
+		Entry: head.Sequence,
+		Head:  head.Hash,
+	}
 	if _, err := folder.Keep(kept); err != nil {
 		t.Fatal(err)
 	}

@@ -24,18 +24,24 @@ func Example() {
 		{Name: "response"}, // its range is found privately
 	}}
 	const n = 20000
-	dose, response := make([]float64, n), make([]float64, n)
+	dose := make([]float64, n)
+	response := make([]float64, n)
 	for i := range dose {
 		dose[i] = math.Mod(float64(i)*.618, 10)
 		response[i] = 3 + .5*dose[i] + .3*math.Sin(float64(i))
 	}
-	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: dose}, {Floats: response}},
-		nil)
+	table, err := dataset.NewTable(
+		schema,
+		[]dataset.ColumnData{{Floats: dose}, {Floats: response}},
+		nil,
+	)
 	check(err)
 
 	p := &pipeline.Pipeline{
-		Schema: schema, Target: "response", Holdout: pipeline.DefaultHoldout,
-		Budget: budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.AddRemove},
+		Schema:  schema,
+		Target:  "response",
+		Holdout: pipeline.DefaultHoldout,
+		Budget:  budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.AddRemove},
 	}
 	plan, err := p.Plan() // needs no data
 	check(err)
@@ -43,15 +49,24 @@ func Example() {
 
 	result, err := p.Fit(context.Background(), table, pipeline.Options{})
 	check(err)
-	y, err := result.Model.Predict(nil,
-		regression.Rows{N: 1, Numeric: map[string][]float64{"dose": {4}}})
+	y, err := result.Model.Predict(
+		nil,
+		regression.Rows{N: 1, Numeric: map[string][]float64{"dose": {4}}},
+	)
 	check(err)
 	fmt.Println("about 5:", math.Abs(y[0]-5) < .5)
 
 	dir, err := os.MkdirTemp("", "example-")
 	check(err)
 	defer os.RemoveAll(dir)
-	files := report.Collect(report.New(result), result.Model, result.Curator, nil, nil, "doses.csv")
+	files := report.Collect(
+		report.New(result),
+		result.Model,
+		result.Curator,
+		nil,
+		nil,
+		"doses.csv",
+	)
 	check(report.Write(context.Background(), dir, files, false))
 	released, err := os.ReadDir(filepath.Join(dir, report.ReleaseDir))
 	check(err)
@@ -85,7 +100,12 @@ func ExampleDecode() {
 	check(err)
 	r, err := report.Decode(bytes.NewReader(file))
 	check(err)
-	fmt.Println(r.Guarantee.Epsilon, r.Guarantee.Relation, r.Events[0].ID, r.Metrics.R2.Value)
+	fmt.Println(
+		r.Guarantee.Epsilon,
+		r.Guarantee.Relation,
+		r.Events[0].ID,
+		r.Metrics.R2.Value,
+	)
 
 	_, err = report.Decode(bytes.NewReader([]byte(`{"format": "dptrain.report/9"}`)))
 	fmt.Println(err)
@@ -97,16 +117,31 @@ func ExampleDecode() {
 func ExampleText() {
 	mu := .24
 	err := report.Text(os.Stdout, &report.Report{
-		Guarantee: report.Guarantee{Epsilon: 1, Delta: 1e-6, Relation: "add-remove", Mu: &mu},
+		Guarantee: report.Guarantee{
+			Epsilon:  1,
+			Delta:    1e-6,
+			Relation: "add-remove",
+			Mu:       &mu,
+		},
 		Training: &report.Training{
-			Target: "price", Model: report.Model{Method: "joint-gram", Kind: "linear"},
+			Target: "price",
+			Model:  report.Model{Method: "joint-gram", Kind: "linear"},
 			Features: report.Features{
 				Considered: []string{"area", "rooms"},
 				Selected:   []string{"area", "rooms"},
 			},
-			Metrics: report.Metrics{R2: &report.R2{Value: .71, Lower: .69, Upper: .73, Level: .95,
-				TargetLower: 20, TargetUpper: 500000, Beyond: .004, BeyondUpper: .011,
-				ErrorLimit: 142000, AllErrors: &report.AllErrors{Lower: .44, Level: .975}}},
+			Metrics: report.Metrics{R2: &report.R2{
+				Value:       .71,
+				Lower:       .69,
+				Upper:       .73,
+				Level:       .95,
+				TargetLower: 20,
+				TargetUpper: 500000,
+				Beyond:      .004,
+				BeyondUpper: .011,
+				ErrorLimit:  142000,
+				AllErrors:   &report.AllErrors{Lower: .44, Level: .975},
+			}},
 		},
 	})
 	check(err)

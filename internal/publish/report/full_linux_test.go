@@ -29,7 +29,8 @@ func childFull(folder string) {
 		case err == nil:
 			fmt.Println("written at", size)
 			return
-		case !errors.As(err, &de) || !errors.Is(err, ErrUnwritable) ||
+		case !errors.As(err, &de) ||
+			!errors.Is(err, ErrUnwritable) ||
 			!strings.Contains(err.Error(), "file too large"):
 			exitWithError(err)
 		}
@@ -37,7 +38,8 @@ func childFull(folder string) {
 		if err != nil || string(release) != "target: 1\n" {
 			exitWithError(fmt.Errorf("at %d bytes: %v, %q", size, err, release))
 		}
-		if left, _ := filepath.Glob(filepath.Join(folder, ".dptrain-*")); len(left) > 0 {
+		left, _ := filepath.Glob(filepath.Join(folder, ".dptrain-*"))
+		if len(left) > 0 {
 			exitWithError(fmt.Errorf("at %d bytes: left %q", size, left))
 		}
 	}
@@ -50,7 +52,8 @@ func TestDiskFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := childCommand(t, "full", folder, "").CombinedOutput()
-	if err != nil || !strings.HasPrefix(string(out), "written at") ||
+	if err != nil ||
+		!strings.HasPrefix(string(out), "written at") ||
 		strings.HasPrefix(string(out), "written at 0") {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -60,18 +63,20 @@ func TestDiskFull(t *testing.T) {
 }
 
 // nobody is a user without access to the superuser's files.
-const nobody = 65534
+const nobodyUser = 65534
 
 // childReadOnly tries to write without the superuser's rights.
 func childReadOnly(folder string) {
 	if os.Geteuid() == 0 {
-		if err := errors.Join(syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
+		err := errors.Join(syscall.Setgid(nobodyUser), syscall.Setuid(nobodyUser))
+		if err != nil {
 			exitWithError(err)
 		}
 	}
 	for _, out := range []string{folder, filepath.Join(folder, "new")} {
 		err := Write(context.Background(), out, numberedFiles(2), true)
-		if !errors.Is(err, ErrUnwritable) || !strings.Contains(err.Error(), "permission denied") {
+		if !errors.Is(err, ErrUnwritable) ||
+			!strings.Contains(err.Error(), "permission denied") {
 			exitWithError(fmt.Errorf("%s: %w", out, err))
 		}
 	}
@@ -85,7 +90,7 @@ func TestReadOnlyFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for dir := folder; len(dir) > len(os.TempDir()); dir = filepath.Dir(dir) {
-		if err := os.Chmod(dir, 0o755); err != nil { // gives the user nobody access
+		if err := os.Chmod(dir, 0o755); err != nil { // gives this user access
 			t.Fatal(err)
 		}
 	}

@@ -64,8 +64,9 @@ func TestDeepReport(t *testing.T) {
 	if _, err := Decode(strings.NewReader(data)); !errors.Is(err, ErrContent) {
 		t.Errorf("%v", err)
 	}
-	if _, err := Decode(
-		strings.NewReader(strings.Replace(data, "0]", `{"b":1,"b":2}]`, 1))); err == nil ||
+	_, err := Decode(
+		strings.NewReader(strings.Replace(data, "0]", `{"b":1,"b":2}]`, 1)))
+	if err == nil ||
 		!strings.Contains(err.Error(), `unprotected[0].value: key "b" is repeated`) ||
 		len(err.Error()) > 500 {
 		t.Errorf("%v", err)

@@ -85,31 +85,48 @@ func TestVerifyGroups(t *testing.T) {
 // values without records is left out.
 func TestGroupTexts(t *testing.T) {
 	metric := func(value float64) *Share {
-		return &Share{Value: value, Lower: value - .02, Upper: value + .02, Level: .95}
+		return &Share{
+			Value: value,
+			Lower: value - .02,
+			Upper: value + .02,
+			Level: .95,
+		}
 	}
 	s := evilSource(3)
 	r := s.Report
 	r.Task = "classification"
-	r.Metrics = Metrics{Accuracy: metric(.8), BalancedAccuracy: metric(.8), Groups: &Groups{
-		Column: evil, Metric: accuracyMetric, Reference: 0, DifferenceLevel: .975, JointLevel: .95,
-		Groups: []Group{
-			{Name: "first", Records: Count{Value: 1234, Scale: 7}, Accuracy: metric(.75)},
-			{
-				Name:       "second",
-				Records:    Count{Value: 500, Scale: 7},
-				Accuracy:   metric(.85),
-				Difference: &GroupDifference{.1, .06, .14, true},
+	r.Metrics = Metrics{
+		Accuracy:         metric(.8),
+		BalancedAccuracy: metric(.8),
+		Groups: &Groups{
+			Column:          evil,
+			Metric:          accuracyMetric,
+			Reference:       0,
+			DifferenceLevel: .975,
+			JointLevel:      .95,
+			Groups: []Group{
+				{
+					Name:     "first",
+					Records:  Count{Value: 1234, Scale: 7},
+					Accuracy: metric(.75),
+				},
+				{
+					Name:       "second",
+					Records:    Count{Value: 500, Scale: 7},
+					Accuracy:   metric(.85),
+					Difference: &GroupDifference{.1, .06, .14, true},
+				},
+				{
+					Name:       evil,
+					Records:    Count{Value: 500, Scale: 7},
+					Accuracy:   metric(.76),
+					Difference: &GroupDifference{.01, -.03, .05, false},
+				},
+				{Name: "tiny", Records: Count{Value: 3, Scale: 7}, TooFew: true},
+				{Other: true, Records: Count{Value: -3, Scale: 7}, TooFew: true},
 			},
-			{
-				Name:       evil,
-				Records:    Count{Value: 500, Scale: 7},
-				Accuracy:   metric(.76),
-				Difference: &GroupDifference{.01, -.03, .05, false},
-			},
-			{Name: "tiny", Records: Count{Value: 3, Scale: 7}, TooFew: true},
-			{Other: true, Records: Count{Value: -3, Scale: 7}, TooFew: true},
 		},
-	}}
+	}
 	html, markdown := pageOn(t, s)
 	var text, summary strings.Builder
 	if err := Text(&text, r); err != nil {

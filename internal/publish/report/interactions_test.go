@@ -24,14 +24,21 @@ func TestInteractions(t *testing.T) {
 	}
 	marks := [][]uint8{{0, 255}, {255, 0}, {0, 0}, {255, 255}, {30, 90}}
 	m := &regression.Kernel{
-		Additive: regression.Additive{Linear: linear}, Landmarks: marks,
-		Cells: []kernelmap.Input{{Column: 0, Of: kernelmap.Value},
-			{Column: 1, Of: kernelmap.Value}},
+		Additive:  regression.Additive{Linear: linear},
+		Landmarks: marks,
+		Cells: []kernelmap.Input{
+			{Column: 0, Of: kernelmap.Value},
+			{Column: 1, Of: kernelmap.Value},
+		},
 		Kernels: []kernelmap.Term{{Coefficients: []float64{3}, Map: &kernelmap.Map{
-			Coordinates: []kernelmap.Coordinate{{Input: 0, Values: line}, {Input: 1, Values: line}},
-			Metric:      [][]int16{{700, 0}, {0, 700}},
-			Landmarks:   marks, Weights: [][]int16{{9000, 9000, -9000, -9000, 0}},
-			Shifts: []uint8{27},
+			Coordinates: []kernelmap.Coordinate{
+				{Input: 0, Values: line},
+				{Input: 1, Values: line},
+			},
+			Metric:    [][]int16{{700, 0}, {0, 700}},
+			Landmarks: marks,
+			Weights:   [][]int16{{9000, 9000, -9000, -9000, 0}},
+			Shifts:    []uint8{27},
 		}}},
 	}
 	if err := m.Validate(); err != nil {
@@ -44,8 +51,12 @@ func TestInteractions(t *testing.T) {
 	}
 	for _, model := range []regression.Model{m, two} {
 		x := interactions(model)
-		if x == nil || x.Share != 1 || len(x.Pairs) != 1 || x.Pairs[0].First != "a" ||
-			x.Pairs[0].Second != "b" || x.Pairs[0].Value < .5 {
+		if x == nil ||
+			x.Share != 1 ||
+			len(x.Pairs) != 1 ||
+			x.Pairs[0].First != "a" ||
+			x.Pairs[0].Second != "b" ||
+			x.Pairs[0].Value < .5 {
 			t.Fatalf("%+v", x)
 		}
 		r := &Report{
@@ -76,12 +87,17 @@ func TestInteractions(t *testing.T) {
 func TestDrawnLevels(t *testing.T) {
 	s := Source{
 		Report: &Report{},
-		Model: &regression.Linear{Columns: []regression.Column{{Name: "late", Lower: -1, Upper: 6},
-			{Name: "home", Type: regression.Category, Categories: []string{"1", "99"}}}},
+		Model: &regression.Linear{Columns: []regression.Column{
+			{Name: "late", Lower: -1, Upper: 6},
+			{Name: "home", Type: regression.Category, Categories: []string{"1", "99"}},
+		}},
 	}
 	bands := []string{"-0.5", "0.5", "1.5", "2.5", "3.5", "4.5", "5.5"}
-	if got := drawnLevels(s, "late", bands); len(got) == 0 || len(got) >= len(bands) ||
-		got[0] == 0 || got[len(got)-1] == 6 {
+	got := drawnLevels(s, "late", bands)
+	if len(got) == 0 ||
+		len(got) >= len(bands) ||
+		got[0] == 0 ||
+		got[len(got)-1] == 6 {
 		t.Errorf("the bands %v are drawn", got)
 	}
 	if got := drawnLevels(s, "home", []string{"1", "99"}); len(got) != 2 {

@@ -23,7 +23,11 @@ import (
 )
 
 // kills is the number of kills in TestKilledAtRandom; scripts/long.sh sets it to 200.
-var kills = flag.Int("kills", 10, "how often the writing process is killed at a random time")
+var kills = flag.Int(
+	"kills",
+	10,
+	"how often the writing process is killed at a random time",
+)
 
 // The environment variables of a child process: the job and its folder.
 const (
@@ -34,7 +38,8 @@ const (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	folder, extra := os.Getenv(childFolder), os.Getenv(childExtra)
+	folder := os.Getenv(childFolder)
+	extra := os.Getenv(childExtra)
 	switch os.Getenv(childJob) {
 	case "":
 		os.Exit(m.Run()) //nolint:forbidigo // a TestMain ends its process
@@ -59,7 +64,12 @@ func childCommand(t *testing.T, job, folder, extra string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), self)
-	cmd.Env = append(os.Environ(), childJob+"="+job, childFolder+"="+folder, childExtra+"="+extra)
+	cmd.Env = append(
+		os.Environ(),
+		childJob+"="+job,
+		childFolder+"="+folder,
+		childExtra+"="+extra,
+	)
 	return cmd
 }
 
@@ -78,16 +88,25 @@ func numberedFiles(k int) Files {
 			Upper:   1,
 			Columns: []regression.Column{{Name: strings.Repeat("c", 20_000), Upper: 1}},
 		},
-		Report: &Report{Format: Format, Guarantee: Guarantee{Profile: []Point{}}, Events: []Event{},
+		Report: &Report{
+			Format:    Format,
+			Guarantee: Guarantee{Profile: []Point{}},
+			Events:    []Event{},
 			Training: &Training{
 				Task:     regression.TaskRegression,
 				Target:   name,
 				Model:    Model{Kind: "linear"},
 				Features: Features{[]string{}, []string{}},
 			},
-			Unprotected: []pipeline.Fact{}, Warnings: []pipeline.Warning{}},
+			Unprotected: []pipeline.Fact{},
+			Warnings:    []pipeline.Warning{},
+		},
 		Recipe: []byte("target: " + name + "\n"),
-		Run:    &Run{Format: RunFormat, Rows: k, Seconds: map[string]float64{}},
+		Run: &Run{
+			Format:  RunFormat,
+			Rows:    k,
+			Seconds: map[string]float64{},
+		},
 	}
 }
 
@@ -122,8 +141,10 @@ func childOne(folder, extra string) {
 		}
 		select {}
 	}
-	exitWithError(errors.Join(f.Commit(context.Background(), numberedFiles(2)),
-		errors.New("the step never came")))
+	exitWithError(errors.Join(
+		f.Commit(context.Background(), numberedFiles(2)),
+		errors.New("the step never came"),
+	))
 }
 
 // runOf returns the number on which all files of a release/ agree, or 0 if there is no release. An incomplete release
@@ -146,10 +167,16 @@ func runOf(t *testing.T, release string) int {
 		t.Fatal(err)
 	}
 	recipe, err := os.ReadFile(filepath.Join(release, "recipe.yaml"))
-	if err != nil || string(recipe) != "target: "+report.Target+"\n" ||
+	if err != nil ||
+		string(recipe) != "target: "+report.Target+"\n" ||
 		model.Output().Target != report.Target {
-		t.Fatalf("files of several runs: %v, %q, %q, %q", err, recipe, report.Target,
-			model.Output().Target)
+		t.Fatalf(
+			"files of several runs: %v, %q, %q, %q",
+			err,
+			recipe,
+			report.Target,
+			model.Output().Target,
+		)
 	}
 	k, err := strconv.Atoi(report.Target)
 	if err != nil {
@@ -177,7 +204,8 @@ func rowsOf(t *testing.T, folder string) int {
 func TestKilledAtRandom(t *testing.T) {
 	folder := t.TempDir()
 	random := rand.New(rand.NewPCG(3, 4))
-	last, moved := 0, 0
+	last := 0
+	moved := 0
 	for range *kills {
 		cmd := childCommand(t, "commits", folder, strconv.Itoa(last+1))
 		var out bytes.Buffer
@@ -192,7 +220,8 @@ func TestKilledAtRandom(t *testing.T) {
 		if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != -1 {
 			t.Fatalf("%v: %s", err, out.String())
 		}
-		k, rows := runOf(t, filepath.Join(folder, ReleaseDir)), rowsOf(t, folder)
+		k := runOf(t, filepath.Join(folder, ReleaseDir))
+		rows := rowsOf(t, folder)
 		if k < last || rows != k && rows != k+1 {
 			t.Fatalf("run %d is released, after %d, with the notes of %d", k, last, rows)
 		}
@@ -201,8 +230,8 @@ func TestKilledAtRandom(t *testing.T) {
 		}
 		last = k
 	}
-	if err := Write(t.Context(), folder, numberedFiles(last+1), true); err != nil ||
-		runOf(t, filepath.Join(folder, ReleaseDir)) != last+1 {
+	err := Write(t.Context(), folder, numberedFiles(last+1), true)
+	if err != nil || runOf(t, filepath.Join(folder, ReleaseDir)) != last+1 {
 		t.Errorf("the run after the kills: %v", err)
 	}
 	nothingLeft(t, folder)
@@ -224,7 +253,8 @@ func TestKilledAtEveryStep(t *testing.T) {
 				want := 0
 				if old {
 					want = 1
-					if err := Write(t.Context(), folder, numberedFiles(1), false); err != nil {
+					err := Write(t.Context(), folder, numberedFiles(1), false)
+					if err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -235,7 +265,9 @@ func TestKilledAtEveryStep(t *testing.T) {
 				}
 				killed++
 				at := filepath.Join(folder, ReleaseDir)
-				if old && (without != "" || !exchanges) && step == "rename to "+ReleaseDir { // the one moment between two renames
+				if old &&
+					(without != "" || !exchanges) &&
+					step == "rename to "+ReleaseDir { // the one moment between two renames
 					aside, _ := filepath.Glob(
 						filepath.Join(folder, ".dptrain-*", "old-"+ReleaseDir))
 					if len(aside) != 1 {
@@ -247,12 +279,14 @@ func TestKilledAtEveryStep(t *testing.T) {
 					t.Errorf("%skilled at %q: run %d, want %d", without, step, got, want)
 				}
 				if old {
-					if _, err := Prepare(folder, false); !errors.Is(err, ErrExists) ||
+					_, err := Prepare(folder, false)
+					if !errors.Is(err, ErrExists) ||
 						runOf(t, filepath.Join(folder, ReleaseDir)) != want {
 						t.Errorf("%skilled at %q: a run without force: %v", without, step, err)
 					}
 				}
-				if err := Write(t.Context(), folder, numberedFiles(3), true); err != nil ||
+				err = Write(t.Context(), folder, numberedFiles(3), true)
+				if err != nil ||
 					runOf(t, filepath.Join(folder, ReleaseDir)) != 3 {
 					t.Errorf("the next run: %v", err)
 				}
@@ -284,8 +318,11 @@ func TestStaleFoldersOfOthers(t *testing.T) {
 	keep := filepath.Join(folder, stagePrefix+"77", "notes.txt")
 	dead := filepath.Join(folder, stagePrefix+"88", CuratorDir)
 	outside := filepath.Join(t.TempDir(), "report.json")
-	for _, dir := range []string{filepath.Dir(keep), dead,
-		filepath.Join(folder, stagePrefix+"99")} {
+	for _, dir := range []string{
+		filepath.Dir(keep),
+		dead,
+		filepath.Join(folder, stagePrefix+"99"),
+	} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -295,8 +332,11 @@ func TestStaleFoldersOfOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(filepath.Dir(outside),
-		filepath.Join(folder, stagePrefix+"99", ReleaseDir)); err != nil { // release/ was a link
+	err = os.Symlink(
+		filepath.Dir(outside),
+		filepath.Join(folder, stagePrefix+"99", ReleaseDir),
+	)
+	if err != nil { // release/ was a link
 		t.Fatal(err)
 	}
 	if err := Write(t.Context(), folder, numberedFiles(1), false); err != nil {
@@ -306,7 +346,8 @@ func TestStaleFoldersOfOthers(t *testing.T) {
 	if err != nil || !canLock(t, folder) {
 		t.Skip("no locks here")
 	}
-	if len(left) != 2 || !slices.Contains(left, filepath.Dir(keep)) ||
+	if len(left) != 2 ||
+		!slices.Contains(left, filepath.Dir(keep)) ||
 		!slices.Contains(left, live.stage) {
 		t.Errorf("left: %q", left)
 	}
@@ -372,7 +413,8 @@ func TestTwoProcessesOneFolder(t *testing.T) {
 			}
 		}
 		for { // both hold a temporary folder
-			if stages, _ := filepath.Glob(filepath.Join(folder, "out", ".dptrain-*")); len(
+			stages, _ := filepath.Glob(filepath.Join(folder, "out", ".dptrain-*"))
+			if len(
 				stages) == 2 {
 				break
 			}
@@ -392,7 +434,8 @@ func TestTwoProcessesOneFolder(t *testing.T) {
 			t.Errorf("%s", said)
 		}
 		out := filepath.Join(folder, "out")
-		if k := runOf(t, filepath.Join(out, ReleaseDir)); k == 0 || rowsOf(t, out) != k {
+		k := runOf(t, filepath.Join(out, ReleaseDir))
+		if k == 0 || rowsOf(t, out) != k {
 			t.Errorf("run %d with the notes of %d", k, rowsOf(t, out))
 		}
 		if left, _ := filepath.Glob(filepath.Join(out, ".dptrain-*")); len(left) > 0 {

@@ -25,12 +25,20 @@ func TestAttack(t *testing.T) {
 		{"no privacy lost", Guarantee{Epsilon: 1, Mu: mu(0)}, .05},
 		{"epsilon alone", Guarantee{Epsilon: 1, Delta: 1e-6}, .135915},
 		{"a large epsilon", Guarantee{Epsilon: 4}, .982600},
-		{"a point of the profile", Guarantee{Epsilon: 4, Profile: []Point{{0, .3}, {.5, .01}}},
-			.092436},
-		{"nothing is promised", Guarantee{Epsilon: 100, Delta: 1e-6, Profile: []Point{{0, 1}}}, 1},
+		{
+			"a point of the profile",
+			Guarantee{Epsilon: 4, Profile: []Point{{0, .3}, {.5, .01}}},
+			.092436,
+		},
+		{
+			"nothing is promised",
+			Guarantee{Epsilon: 100, Delta: 1e-6, Profile: []Point{{0, 1}}},
+			1,
+		},
 		{"nonsense from a file", Guarantee{Epsilon: -1, Delta: math.NaN(), Mu: mu(-3)}, 1},
 	} {
-		if got := tt.g.AttackOf(); got.FalseAlarms != .05 || !(math.Abs(got.Found-tt.want) < 1e-6) {
+		got := tt.g.AttackOf()
+		if got.FalseAlarms != .05 || !(math.Abs(got.Found-tt.want) < 1e-6) {
 			t.Errorf("%s: %+v, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -45,9 +53,15 @@ func TestMeaning(t *testing.T) {
 			"recognises the second at most 8.4% of the time (5% without the release), whatever else they know.",
 		"unit": "An attacker who accepts a 5% false-positive rate detects a given value of the column who, with all its records, at most 8.4% of the time (5% without the release), whatever else they know.",
 	} {
-		g := Guarantee{Epsilon: 1, Delta: 1e-6, Relation: relation, Mu: &mu}
+		g := Guarantee{
+			Epsilon:  1,
+			Delta:    1e-6,
+			Relation: relation,
+			Mu:       &mu,
+		}
 		if relation == "unit" {
-			g.Relation, g.Unit = "add-remove", &Unit{"who", 3}
+			g.Relation = "add-remove"
+			g.Unit = &Unit{"who", 3}
 		}
 		if got := g.explained(); got.Meaning != want || got.Attack.Found > .0841 {
 			t.Errorf("%s: %q, %+v", relation, got.Meaning, got.Attack)
@@ -60,9 +74,15 @@ func TestMeaning(t *testing.T) {
 			"recognises the second at most 8.4% of the time, whatever else is known.",
 		"unit": "Who guesses from the release whether somebody, one value of the column who, is in the table, with 5% false alarms, finds somebody who is at most 8.4% of the time, whatever else is known.",
 	} {
-		g := Guarantee{Epsilon: 1, Delta: 1e-6, Relation: relation, Mu: &mu}
+		g := Guarantee{
+			Epsilon:  1,
+			Delta:    1e-6,
+			Relation: relation,
+			Mu:       &mu,
+		}
 		if relation == "unit" {
-			g.Relation, g.Unit = "add-remove", &Unit{"who", 3}
+			g.Relation = "add-remove"
+			g.Unit = &Unit{"who", 3}
 		}
 		if got := g.formerMeaningOf(); got != want {
 			t.Errorf("%s: %q", relation, got)
@@ -102,21 +122,41 @@ func TestSkippedBranchStepsAreMarked(t *testing.T) {
 		{"the other branch", "kendall", nil, "fit/train/all/model/gram", true},
 		{"the count", "kendall", nil, "fit/train/count", false},
 		{"the held-out part", "kendall", nil, "fit/holdout/r2/residuals", false},
-		{"the winner's other branch", "all", &pipeline.Searched{Chosen: 1},
-			"fit/train/candidate-2/train/kendall/model/gram", true},
-		{"a loser's branch", "all", &pipeline.Searched{Chosen: 1},
-			"fit/train/candidate-1/train/kendall/model/gram", false},
-		{"a loser, and the winner chose nothing", "", &pipeline.Searched{Chosen: 1},
-			"fit/train/candidate-1/train/all/model/gram", false},
+		{
+			"the winner's other branch",
+			"all",
+			&pipeline.Searched{Chosen: 1},
+			"fit/train/candidate-2/train/kendall/model/gram",
+			true,
+		},
+		{
+			"a loser's branch",
+			"all",
+			&pipeline.Searched{Chosen: 1},
+			"fit/train/candidate-1/train/kendall/model/gram",
+			false,
+		},
+		{
+			"a loser, and the winner chose nothing",
+			"",
+			&pipeline.Searched{Chosen: 1},
+			"fit/train/candidate-1/train/all/model/gram",
+			false,
+		},
 	} {
-		r := New(&pipeline.Result{Branch: tt.branch, Search: tt.search, Events: events(tt.path)})
+		r := New(&pipeline.Result{
+			Branch: tt.branch,
+			Search: tt.search,
+			Events: events(tt.path),
+		})
 		if got := r.Events[0].Taken; (got != nil) != tt.marked || got != nil && *got {
 			t.Errorf("%s: taken is %v", tt.name, got)
 		}
 	}
 	r := asVersion3(frozenReport())
 	var b bytes.Buffer
-	if err := Text(&b, r); err != nil ||
+	err := Text(&b, r)
+	if err != nil ||
 		!strings.Contains(b.String(),
 			"Skipped    training on all columns (the noisy record count chose the smaller") {
 		t.Errorf("%v\n%s", err, b.String())

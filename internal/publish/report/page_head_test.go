@@ -28,13 +28,17 @@ func TestPageHead(t *testing.T) {
 		t.Errorf("%s", markdown[:600])
 	}
 	s.Recipe = nil
-	if html, _ := pageOn(t, s); strings.Contains(html, "Statistics office") ||
+	html, _ = pageOn(t, s)
+	if strings.Contains(html, "Statistics office") ||
 		!strings.Contains(html, "<h1>Private model of ") {
 		t.Error("a head without a recipe")
 	}
-	s.Report.Metrics.R2.Lower, s.Report.Metrics.R2.Upper = -1, .9
+	s.Report.Metrics.R2.Lower = -1
+	s.Report.Metrics.R2.Upper = .9
 	var b bytes.Buffer
-	if err := HTML(&b, s); err != nil || strings.Contains(b.String(), "NaN") ||
+	err := HTML(&b, s)
+	if err != nil ||
+		strings.Contains(b.String(), "NaN") ||
 		!strings.Contains(b.String(), "somewhere in this interval") {
 		t.Errorf("an R² that is not reported: %v", err)
 	}
@@ -44,8 +48,15 @@ func TestPageHead(t *testing.T) {
 // and the curve of a column with a declared range over that range.
 func TestDrawnRange(t *testing.T) {
 	x := Sum{stated: []string{"declared"}}
-	for name, want := range map[string][2]float64{"declared": {-30, 130}, "found": {0, 100}} {
-		low, high := x.drawnRange(regression.Column{Name: name, Lower: -30, Upper: 130})
+	for name, want := range map[string][2]float64{
+		"declared": {-30, 130},
+		"found":    {0, 100},
+	} {
+		low, high := x.drawnRange(regression.Column{
+			Name:  name,
+			Lower: -30,
+			Upper: 130,
+		})
 		if low != want[0] || high != want[1] {
 			t.Errorf("%s: %v to %v", name, low, high)
 		}

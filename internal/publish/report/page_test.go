@@ -19,7 +19,11 @@ const evil = "<img src=x onerror=\"alert(1)\">|*_`\n\u202e"
 
 // evilSource returns a release in which every name is hostile.
 func evilSource(columns int) Source {
-	limits := regression.Linear{Target: evil, Lower: 0, Upper: 9}
+	limits := regression.Linear{
+		Target: evil,
+		Lower:  0,
+		Upper:  9,
+	}
 	shapes := make([]regression.Shape, 0, columns)
 	r := &Report{
 		Format: Format,
@@ -31,20 +35,41 @@ func evilSource(columns int) Source {
 			Profile:  []Point{{.5, 1e-8}, {1, 1e-6}, {2, 0}},
 		},
 		Training: &Training{
-			Task: regression.TaskRegression, Target: evil,
-			Model:   Model{evil, "additive"},
-			Metrics: Metrics{R2: &R2{Value: .5, Lower: .4, Upper: .6, Level: .95}},
+			Task:   regression.TaskRegression,
+			Target: evil,
+			Model:  Model{evil, "additive"},
+			Metrics: Metrics{R2: &R2{
+				Value: .5,
+				Lower: .4,
+				Upper: .6,
+				Level: .95,
+			}},
 		},
-		Events: []Event{{ID: evil, Stage: evil, Law: evil, Draws: 2, Mu: .1, Part: "train"},
-			{ID: "b", Law: "exponential", Draws: 1, Epsilon: .1, Part: "train", Taken: new(bool)}},
-		Warnings: []pipeline.Warning{{Code: evil, Severity: pipeline.Negligible, Text: evil},
-			{Code: "c", Severity: pipeline.Critical, Text: "first"}},
+		Events: []Event{
+			{ID: evil, Stage: evil, Law: evil, Draws: 2, Mu: .1, Part: "train"},
+			{
+				ID:      "b",
+				Law:     "exponential",
+				Draws:   1,
+				Epsilon: .1,
+				Part:    "train",
+				Taken:   new(bool),
+			},
+		},
+		Warnings: []pipeline.Warning{
+			{Code: evil, Severity: pipeline.Negligible, Text: evil},
+			{Code: "c", Severity: pipeline.Critical, Text: "first"},
+		},
 		Ledger: &Ledger{Dataset: evil},
 	}
 	r.Unprotected = []pipeline.Fact{{Name: evil, Value: evil}, {Name: "n", Value: 3.5}}
 	for i := range columns {
 		name := fmt.Sprint(evil, i)
-		c := regression.Column{Name: name, Lower: -1, Upper: 1}
+		c := regression.Column{
+			Name:  name,
+			Lower: -1,
+			Upper: 1,
+		}
 		if i%3 == 2 {
 			c = regression.Column{
 				Name:       name,
@@ -52,29 +77,52 @@ func evilSource(columns int) Source {
 				Categories: []string{evil, "b"},
 				Other:      true,
 			}
-			limits.Terms = append(limits.Terms,
-				regression.Term{Column: i, Category: evil, Coefficient: 1, StdError: .1},
-				regression.Term{Column: i, Other: true, Coefficient: -1})
+			limits.Terms = append(
+				limits.Terms,
+				regression.Term{
+					Column:      i,
+					Category:    evil,
+					Coefficient: 1,
+					StdError:    .1,
+				},
+				regression.Term{Column: i, Other: true, Coefficient: -1},
+			)
 		} else {
-			limits.Terms = append(limits.Terms,
-				regression.Term{Column: i, Coefficient: float64(i), StdError: .1},
-				regression.Term{Column: i, Missing: true, Coefficient: .5})
+			limits.Terms = append(
+				limits.Terms,
+				regression.Term{
+					Column:      i,
+					Coefficient: float64(i),
+					StdError:    .1,
+				},
+				regression.Term{Column: i, Missing: true, Coefficient: .5},
+			)
 		}
 		if i%3 == 1 {
-			shapes = append(shapes,
+			shapes = append(
+				shapes,
 				regression.Shape{
 					Column: i,
-					Step:   regression.Step{Edges: []float64{-.5, .5}, Values: []float64{-1, 0, 1}},
-				})
+					Step: regression.Step{
+						Edges:  []float64{-.5, .5},
+						Values: []float64{-1, 0, 1},
+					},
+				},
+			)
 		}
 		limits.Columns = append(limits.Columns, c)
 		r.Features.Considered = append(r.Features.Considered, name)
 		r.Features.Selected = append(r.Features.Selected, name)
-		r.Importances = append(r.Importances,
-			Importance{Column: name, Value: 1, Upper: 2, Level: .95})
+		r.Importances = append(
+			r.Importances,
+			Importance{Column: name, Value: 1, Upper: 2, Level: .95},
+		)
 	}
-	return Source{r, &regression.Additive{Linear: limits, Shapes: shapes},
-		[]byte("target: " + evil + "```\n")}
+	return Source{
+		r,
+		&regression.Additive{Linear: limits, Shapes: shapes},
+		[]byte("target: " + evil + "```\n"),
+	}
 }
 
 func pageOn(t *testing.T, s Source) (html, markdown string) {
@@ -96,11 +144,14 @@ func TestPageLoadsNoResources(t *testing.T) {
 			Format:   Format,
 			Training: &Training{Model: Model{Method: "tukey"}},
 		}},
-		"evil": evilSource(7), "wide": evilSource(300),
+		"evil": evilSource(7),
+		"wide": evilSource(300),
 	} {
 		html, markdown := pageOn(t, s)
 		d := xml.NewDecoder(strings.NewReader(strings.TrimPrefix(html, "<!doctype html>")))
-		d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+		d.Strict = false
+		d.AutoClose = xml.HTMLAutoClose
+		d.Entity = xml.HTMLEntity
 		ids := map[string]bool{}
 		for {
 			token, err := d.Token()
@@ -114,11 +165,14 @@ func TestPageLoadsNoResources(t *testing.T) {
 			if !ok {
 				continue
 			}
-			if e.Name.Local == "script" || e.Name.Local == "img" || e.Name.Local == "link" {
+			if e.Name.Local == "script" ||
+				e.Name.Local == "img" ||
+				e.Name.Local == "link" {
 				t.Errorf("%s: an element %s", name, e.Name.Local)
 			}
 			for _, a := range e.Attr {
-				if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "src" ||
+				if strings.HasPrefix(a.Name.Local, "on") ||
+					a.Name.Local == "src" ||
 					a.Name.Local == "href" && !strings.HasPrefix(a.Value, "#") {
 					t.Errorf("%s: %s=%q", name, a.Name.Local, a.Value)
 				}
@@ -131,13 +185,19 @@ func TestPageLoadsNoResources(t *testing.T) {
 			}
 		}
 		// The namespaces of SVG and XLink are addresses.
-		if rest := strings.NewReplacer("http://www.w3.org/2000/svg", "",
-			"http://www.w3.org/1999/xlink", "").Replace(html); regexp.MustCompile(
+		rest := strings.NewReplacer(
+			"http://www.w3.org/2000/svg",
+			"",
+			"http://www.w3.org/1999/xlink",
+			"",
+		).Replace(html)
+		if regexp.MustCompile(
 			`https?:|url\(|@import`).MatchString(rest) {
 			t.Errorf("%s: asks for something from elsewhere", name)
 		}
 		markdown = regexp.MustCompile("(?s)```.*?```").ReplaceAllString(markdown, "") // the recipe is included verbatim
-		if strings.Contains(html, "<img") || strings.Contains(markdown, "<img") ||
+		if strings.Contains(html, "<img") ||
+			strings.Contains(markdown, "<img") ||
 			strings.Contains(html+markdown, "\u202e") {
 			t.Errorf("%s: a name is not escaped", name)
 		}
@@ -169,7 +229,8 @@ func TestPageShowsReleaseFacts(t *testing.T) {
 		t.Errorf("%d pictures", n)
 	}
 	s.Report.Model.Kind = ""
-	if html, _ := pageOn(t, s); strings.Contains(html, "dptrain predict") ||
+	html, _ = pageOn(t, s)
+	if strings.Contains(html, "dptrain predict") ||
 		!strings.Contains(html, "abstained") {
 		t.Error("a release without a model")
 	}

@@ -34,7 +34,13 @@ func TestPlaceOf(t *testing.T) {
 		}
 		for _, l := range plan.Leaves() {
 			if got := placeOf(l.Path); got != l.Place {
-				t.Errorf("%s: %s is read as %+v, the plan says %+v", file, l.Path, got, l.Place)
+				t.Errorf(
+					"%s: %s is read as %+v, the plan says %+v",
+					file,
+					l.Path,
+					got,
+					l.Place,
+				)
 			}
 			for kind, name := range map[string]string{
 				"candidate": l.Place.Candidate,

@@ -12,16 +12,36 @@ import (
 func prototypeModel() *regression.Classifier {
 	columns := []regression.Column{
 		{Name: "age", Lower: 0, Upper: 120, Missing: 40},
-		{Name: "home", Type: regression.Category, Categories: []string{"rent", "own"}, Other: true},
+		{
+			Name:       "home",
+			Type:       regression.Category,
+			Categories: []string{"rent", "own"},
+			Other:      true,
+		},
 	}
-	terms := []regression.Term{{Column: 0}, {Column: 0, Missing: true},
-		{Column: 1, Category: "rent"}, {Column: 1, Category: "own"}, {Column: 1, Other: true}}
+	terms := []regression.Term{
+		{Column: 0},
+		{Column: 0, Missing: true},
+		{Column: 1, Category: "rent"},
+		{Column: 1, Category: "own"},
+		{Column: 1, Other: true},
+	}
 	return &regression.Classifier{
-		Target: "repaid", Classes: []string{"no", "yes"},
+		Target:  "repaid",
+		Classes: []string{"no", "yes"},
 		Scores: []regression.Model{&regression.Prototypes{
-			Linear: regression.Linear{Target: "repaid", Columns: columns, Lower: -9, Upper: 9},
+			Linear: regression.Linear{
+				Target:  "repaid",
+				Columns: columns,
+				Lower:   -9,
+				Upper:   9,
+			},
 			Prototypes: []regression.Prototype{
-				{Against: true, Terms: terms, Centers: []float64{31.23456, .1, .7, .2, .1}},
+				{
+					Against: true,
+					Terms:   terms,
+					Centers: []float64{31.23456, .1, .7, .2, .1},
+				},
 				{Terms: terms, Centers: []float64{45, 0, .2, .1, .6}},
 			},
 		}},
@@ -56,8 +76,8 @@ func TestTypicalRecordsNameTheirClass(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	b.Reset()
-	if err := Typical(&b, &m.Scores[0].(*regression.Prototypes).Linear); err != nil ||
-		b.Len() > 0 || typicalBlocks(Source{}) != nil {
+	err := Typical(&b, &m.Scores[0].(*regression.Prototypes).Linear)
+	if err != nil || b.Len() > 0 || typicalBlocks(Source{}) != nil {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 }
@@ -88,14 +108,18 @@ func TestTypicalRecordsAreLimited(t *testing.T) {
 	var terms []regression.Term
 	score.Columns = nil
 	for i := range 30 {
-		score.Columns = append(score.Columns,
-			regression.Column{Name: "x" + string(rune('a'+i)), Upper: 1})
+		score.Columns = append(
+			score.Columns,
+			regression.Column{Name: "x" + string(rune('a'+i)), Upper: 1},
+		)
 		terms = append(terms, regression.Term{Column: i})
 	}
 	score.Prototypes = nil
 	for range 20 {
-		score.Prototypes = append(score.Prototypes,
-			regression.Prototype{Terms: terms, Centers: make([]float64, 30)})
+		score.Prototypes = append(
+			score.Prototypes,
+			regression.Prototype{Terms: terms, Centers: make([]float64, 30)},
+		)
 	}
 	var b strings.Builder
 	if err := Typical(&b, m); err != nil {

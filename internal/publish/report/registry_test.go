@@ -12,9 +12,12 @@ import (
 func TestRegistryUnit(t *testing.T) {
 	r := &report.Report{
 		Training: &report.Training{
-			Target:   "y",
-			Features: report.Features{Considered: []string{"a", "b", "c"}, Selected: []string{"b"}},
-			Model:    report.Model{Method: "joint-gram", Kind: "linear"},
+			Target: "y",
+			Features: report.Features{
+				Considered: []string{"a", "b", "c"},
+				Selected:   []string{"b"},
+			},
+			Model: report.Model{Method: "joint-gram", Kind: "linear"},
 		},
 		Guarantee: report.Guarantee{
 			Epsilon:     1,
@@ -48,22 +51,27 @@ func TestRegistryUnit(t *testing.T) {
 		!strings.Contains(d.Loss.UnitDetails, "at most 4 records of each") {
 		t.Errorf("%+v", d.Loss)
 	}
-	if p := d.Implementation.Preprocessing; !strings.Contains(p, "1 of 3 columns were selected") ||
+	p := d.Implementation.Preprocessing
+	if !strings.Contains(p, "1 of 3 columns were selected") ||
 		!strings.Contains(p, "found by a mechanism") {
 		t.Error(p)
 	}
-	if want := "- fit/train/selection/kendall (train records): exponential, 2 draws, each epsilon 0.5.\n" +
-		"- fit/train/scaling/bins (train records): gaussian, 1 draw of mu 0.25; sensitivity 1, noise scale 4."; d.Implementation.Mechanisms !=
+	want := "- fit/train/selection/kendall (train records): exponential, 2 draws, each epsilon 0.5.\n" +
+		"- fit/train/scaling/bins (train records): gaussian, 1 draw of mu 0.25; sensitivity 1, noise scale 4."
+	if d.Implementation.Mechanisms !=
 		want {
 		t.Error(d.Implementation.Mechanisms)
 	}
 
-	r.Guarantee.Unit, r.Events = nil, r.Events[:0]
+	r.Guarantee.Unit = nil
+	r.Events = r.Events[:0]
 	d = report.Registry(r).Deployment
-	if d.Loss.Unit != "Record" || !strings.Contains(d.Loss.UnitDetails, "differ by the presence of one record") {
+	if d.Loss.Unit != "Record" ||
+		!strings.Contains(d.Loss.UnitDetails, "differ by the presence of one record") {
 		t.Errorf("%+v", d.Loss)
 	}
-	if p := d.Implementation.Preprocessing; strings.Contains(p, "chosen") ||
+	p = d.Implementation.Preprocessing
+	if strings.Contains(p, "chosen") ||
 		strings.Contains(p, "found by a mechanism") {
 		t.Error(p)
 	}

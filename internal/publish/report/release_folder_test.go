@@ -73,10 +73,13 @@ func TestWrite(t *testing.T) {
 	}
 	got := listTree(t, dir)
 	want := map[string]string{
-		"release": "drwxr-xr-x", "release/model.json": "-rw-r--r--",
-		"release/report.json": "-rw-r--r--", "release/recipe.yaml": "-rw-r--r--",
+		"release":             "drwxr-xr-x",
+		"release/model.json":  "-rw-r--r--",
+		"release/report.json": "-rw-r--r--",
+		"release/recipe.yaml": "-rw-r--r--",
 		"release/report.html": "-rw-r--r--",
-		"curator":             "drwx------", "curator/run.json": "-rw-------",
+		"curator":             "drwx------",
+		"curator/run.json":    "-rw-------",
 	}
 	if diff := cmp.Diff(want, treeModes(got)); diff != "" {
 		t.Error(diff)
@@ -121,12 +124,15 @@ func openFile(t *testing.T, dir, name string) *bytes.Reader {
 }
 
 func TestSameResultSameBytes(t *testing.T) {
-	files, dir := lineFiles(t), t.TempDir()
+	files := lineFiles(t)
+	dir := t.TempDir()
 	if err := Write(t.Context(), dir, files, false); err != nil {
 		t.Fatal(err)
 	}
 	first := listTree(t, filepath.Join(dir, "release"))
-	files.Run.Date, files.Run.Tool.Version, files.Run.Rows = "another day", "v9", 7
+	files.Run.Date = "another day"
+	files.Run.Tool.Version = "v9"
+	files.Run.Rows = 7
 	if err := Write(t.Context(), dir, files, true); err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +142,8 @@ func TestSameResultSameBytes(t *testing.T) {
 }
 
 func TestWithoutRecipe(t *testing.T) {
-	files, dir := lineFiles(t), t.TempDir()
+	files := lineFiles(t)
+	dir := t.TempDir()
 	files.Recipe = nil
 	if err := Write(t.Context(), dir, files, false); err != nil {
 		t.Fatal(err)
@@ -164,15 +171,48 @@ func TestPrepareRefuses(t *testing.T) {
 		want   error
 		remedy string
 	}{
-		{"release exists", []string{"release/model.json"}, ".", false, ErrExists, "--force"},
-		{"only curator exists", []string{"curator/run.json"}, ".", false, ErrExists, "--force"},
-		{"foreign file in release", []string{"release/model.json", "release/v1.tar"}, ".", true,
-			ErrForeign, "another --out"},
-		{"foreign file in curator", []string{"curator/notes.txt"}, ".", true, ErrForeign,
-			"another --out"},
+		{
+			"release exists",
+			[]string{"release/model.json"},
+			".",
+			false,
+			ErrExists,
+			"--force",
+		},
+		{
+			"only curator exists",
+			[]string{"curator/run.json"},
+			".",
+			false,
+			ErrExists,
+			"--force",
+		},
+		{
+			"foreign file in release",
+			[]string{"release/model.json", "release/v1.tar"},
+			".",
+			true,
+			ErrForeign,
+			"another --out",
+		},
+		{
+			"foreign file in curator",
+			[]string{"curator/notes.txt"},
+			".",
+			true,
+			ErrForeign,
+			"another --out",
+		},
 		{"release is a file", []string{"release"}, ".", true, ErrForeign, "another --out"},
 		{"out is a file", []string{"out"}, "out", true, ErrUnwritable, "another --out"},
-		{"parent is a file", []string{"out"}, "out/a/b", true, ErrUnwritable, "another --out"},
+		{
+			"parent is a file",
+			[]string{"out"},
+			"out/a/b",
+			true,
+			ErrUnwritable,
+			"another --out",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -183,7 +223,8 @@ func TestPrepareRefuses(t *testing.T) {
 			before := listTree(t, dir)
 			_, err := Prepare(filepath.Join(dir, tt.out), tt.force)
 			var de *DirError
-			if !errors.As(err, &de) || !errors.Is(err, tt.want) ||
+			if !errors.As(err, &de) ||
+				!errors.Is(err, tt.want) ||
 				!strings.Contains(err.Error(), tt.remedy) {
 				t.Errorf("error %v, want %v with remedy %q", err, tt.want, tt.remedy)
 			}
@@ -271,7 +312,10 @@ func stepHappens(step string, old, noExchange bool) bool {
 
 // canExchange reports whether this system can exchange two folders.
 func canExchange(t *testing.T) bool {
-	return !slices.Contains(commitSteps(t, lineFiles(t), false), "rename to old-"+ReleaseDir)
+	return !slices.Contains(
+		commitSteps(t, lineFiles(t), false),
+		"rename to old-"+ReleaseDir,
+	)
 }
 
 // TestInterruptedCommit interrupts a commit at every step, by the context and by a failure, and checks that the
@@ -336,13 +380,19 @@ func interruptCommit(t *testing.T, files Files, name string, old, noExchange boo
 		if diff := cmp.Diff(before, listTree(t, filepath.Dir(dir))); diff != "" {
 			t.Errorf(
 				"step %q, results before: %v, no exchange: %v, cancelled: %v: the folder changed:\n%s",
-				name, old, noExchange, cancelled, diff)
+				name,
+				old,
+				noExchange,
+				cancelled,
+				diff,
+			)
 		}
 	}
 }
 
 func TestResultsAppearMeanwhile(t *testing.T) {
-	dir, files := t.TempDir(), lineFiles(t)
+	dir := t.TempDir()
+	files := lineFiles(t)
 	f, err := Prepare(dir, false)
 	if err != nil {
 		t.Fatal(err)
@@ -355,26 +405,35 @@ func TestResultsAppearMeanwhile(t *testing.T) {
 	if err := f.Commit(t.Context(), files); !errors.Is(err, ErrExists) {
 		t.Errorf("error %v, want %v", err, ErrExists)
 	}
-	if recipe, err := os.ReadFile(filepath.Join(dir, "release", "recipe.yaml")); err != nil ||
-		string(recipe) != "version: 1\n" {
+	recipe, err := os.ReadFile(filepath.Join(dir, "release", "recipe.yaml"))
+	if err != nil || string(recipe) != "version: 1\n" {
 		t.Errorf("the other run's recipe became %q, error %v", recipe, err)
 	}
 }
 
 func TestSymbolicLinks(t *testing.T) {
-	dir, files := t.TempDir(), lineFiles(t)
-	real, link := filepath.Join(dir, "real"), filepath.Join(dir, "link")
+	dir := t.TempDir()
+	files := lineFiles(t)
+	real := filepath.Join(dir, "real")
+	link := filepath.Join(dir, "link")
 	mine := filepath.Join(dir, "mine")
 	for _, d := range []string{real, mine} {
 		if err := os.Mkdir(d, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(mine, "model.json"), []byte("precious"),
-		0o644); err != nil {
+	err := os.WriteFile(
+		filepath.Join(mine, "model.json"),
+		[]byte("precious"),
+		0o644,
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
-	for from, to := range map[string]string{link: real, filepath.Join(real, "release"): mine} {
+	for from, to := range map[string]string{
+		link:                           real,
+		filepath.Join(real, "release"): mine,
+	} {
 		if err := os.Symlink(to, from); err != nil {
 			t.Skip("no symbolic links here:", err)
 		}
@@ -385,10 +444,12 @@ func TestSymbolicLinks(t *testing.T) {
 	if err := Write(t.Context(), link, files, true); err != nil {
 		t.Fatal(err)
 	}
-	if info, err := os.Lstat(filepath.Join(real, "release")); err != nil || !info.IsDir() {
+	info, err := os.Lstat(filepath.Join(real, "release"))
+	if err != nil || !info.IsDir() {
 		t.Errorf("release is %v, error %v; want a folder in place of the link", info, err)
 	}
-	if got := listTree(t, mine); len(got) != 1 || !strings.HasSuffix(got["model.json"], "precious") {
+	got := listTree(t, mine)
+	if len(got) != 1 || !strings.HasSuffix(got["model.json"], "precious") {
 		t.Errorf("what the link named changed: %v", got)
 	}
 }
@@ -411,7 +472,8 @@ func TestLinkToNowhere(t *testing.T) {
 }
 
 func TestCommitRefusesBadModel(t *testing.T) {
-	dir, files := filepath.Join(t.TempDir(), "out"), lineFiles(t)
+	dir := filepath.Join(t.TempDir(), "out")
+	files := lineFiles(t)
 	files.Model = &regression.Linear{Lower: 1, Upper: -1}
 	var me *regression.ModelError
 	if err := Write(t.Context(), dir, files, false); !errors.As(err, &me) {
@@ -438,8 +500,8 @@ func TestMakeAllSyncs(t *testing.T) {
 		t.Errorf("made %v, put on disk %v, want %v: %v", made, synced, want, err)
 	}
 	synced = nil
-	if made, err = makeAll(filepath.Join(root, "a", "b"), sync); err != nil || made != nil ||
-		synced != nil {
+	made, err = makeAll(filepath.Join(root, "a", "b"), sync)
+	if err != nil || made != nil || synced != nil {
 		t.Errorf("made %v, put on disk %v: %v", made, synced, err)
 	}
 }

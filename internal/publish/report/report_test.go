@@ -18,8 +18,11 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-var update = flag.Bool("update", false,
-	"write the golden files of texts (never those of frozen formats)")
+var update = flag.Bool(
+	"update",
+	false,
+	"write the golden files of texts (never those of frozen formats)",
+)
 
 // frozenReport returns the report of testdata/report-1.json, which was written when the format was frozen and is never written
 // again.
@@ -28,9 +31,13 @@ func frozenReport() *Report {
 	return &Report{
 		Format: "dptrain.report/1",
 		Guarantee: Guarantee{
-			Epsilon: 1, Delta: 1e-6, Relation: "add-remove", Mu: &mu, Composition: "tight",
-			Spent:   0.999,
-			Profile: []Point{{0, 0.1}, {1, 1e-6}, {10, 0}},
+			Epsilon:     1,
+			Delta:       1e-6,
+			Relation:    "add-remove",
+			Mu:          &mu,
+			Composition: "tight",
+			Spent:       0.999,
+			Profile:     []Point{{0, 0.1}, {1, 1e-6}, {10, 0}},
 		},
 		Events: []Event{
 			{
@@ -67,19 +74,28 @@ func frozenReport() *Report {
 			},
 		},
 		Training: &Training{
-			Task: "regression", Target: "price <€>",
+			Task:   "regression",
+			Target: "price <€>",
 			Features: Features{
 				Considered: []string{"age", "near \"bay\""},
 				Selected:   []string{"age"},
 			},
 			Model: Model{Method: "joint-gram", Kind: "linear"},
 			Metrics: Metrics{R2: &R2{
-				Value: .7, Lower: .6, Upper: .75, Level: .95, Private: true, Part: "holdout",
-				ResidualClip: 1000, TargetLower: -5, TargetUpper: 1e6,
+				Value:        .7,
+				Lower:        .6,
+				Upper:        .75,
+				Level:        .95,
+				Private:      true,
+				Part:         "holdout",
+				ResidualClip: 1000,
+				TargetLower:  -5,
+				TargetUpper:  1e6,
 			}},
 		},
 		Unprotected: []pipeline.Fact{
-			{Name: "target", Value: "price <€>"}, {Name: "holdout", Value: .1},
+			{Name: "target", Value: "price <€>"},
+			{Name: "holdout", Value: .1},
 			{Name: "range of age", Value: []any{0., 120.}},
 			{Name: "columns", Value: []any{"age", "near \"bay\""}},
 		},
@@ -114,9 +130,15 @@ func TestFrozenFormat(t *testing.T) {
 
 func TestEmptyReportRoundTrip(t *testing.T) {
 	want := &Report{
-		Format: Format, Guarantee: Guarantee{Profile: []Point{}}, Events: []Event{},
-		Training:    &Training{Features: Features{Considered: []string{}, Selected: []string{}}},
-		Unprotected: []pipeline.Fact{}, Warnings: []pipeline.Warning{},
+		Format:    Format,
+		Guarantee: Guarantee{Profile: []Point{}},
+		Events:    []Event{},
+		Training: &Training{Features: Features{
+			Considered: []string{},
+			Selected:   []string{},
+		}},
+		Unprotected: []pipeline.Fact{},
+		Warnings:    []pipeline.Warning{},
 	}
 	var b bytes.Buffer
 	if err := Encode(&b, want); err != nil {
@@ -199,20 +221,29 @@ func TestDecodeIsStrict(t *testing.T) {
 // lineTable is a table of y = 2x + 1.
 func lineTable(t testing.TB, rows int) (*pipeline.Pipeline, *dataset.Table) {
 	t.Helper()
-	x, y := make([]float64, rows), make([]float64, rows)
+	x := make([]float64, rows)
+	y := make([]float64, rows)
 	for i := range x {
 		x[i] = float64(i % 10)
 		y[i] = 2*x[i] + 1
 	}
-	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x", Ranged: true, Upper: 9},
-		{Name: "y"}}}
-	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: x}, {Floats: y}}, nil)
+	schema := dataset.Schema{Columns: []dataset.Column{
+		{Name: "x", Ranged: true, Upper: 9},
+		{Name: "y"},
+	}}
+	table, err := dataset.NewTable(
+		schema,
+		[]dataset.ColumnData{{Floats: x}, {Floats: y}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &pipeline.Pipeline{
-		Schema: schema, Target: "y", Holdout: pipeline.DefaultHoldout,
-		Budget: budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.AddRemove},
+		Schema:  schema,
+		Target:  "y",
+		Holdout: pipeline.DefaultHoldout,
+		Budget:  budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.AddRemove},
 	}, table
 }
 
@@ -248,11 +279,17 @@ func TestNew(t *testing.T) {
 		}
 		for i, e := range r.Events {
 			l := leaves[i]
-			if e.ID != l.Path || e.Part != l.Place.Part || e.Draws != l.Law.Draws ||
-				e.Law != l.Law.Kind.String() || e.Mu != l.Law.Mu || e.Epsilon != l.Law.Epsilon {
+			if e.ID != l.Path ||
+				e.Part != l.Place.Part ||
+				e.Draws != l.Law.Draws ||
+				e.Law != l.Law.Kind.String() ||
+				e.Mu != l.Law.Mu ||
+				e.Epsilon != l.Law.Epsilon {
 				t.Errorf("event %+v of leaf %+v", e, l)
 			}
-			if stage := strings.Split(e.ID, "/")[2]; e.Stage != stage || e.Released != e.Draws ||
+			stage := strings.Split(e.ID, "/")[2]
+			if e.Stage != stage ||
+				e.Released != e.Draws ||
 				e.Sensitivity <= 0 {
 				t.Errorf("event %+v", e)
 			}
@@ -275,21 +312,28 @@ func TestGuaranteeWithoutGaussian(t *testing.T) {
 
 func TestText(t *testing.T) {
 	many := frozenReport()
-	many.Guarantee.Relation, many.Guarantee.Mu, many.Metrics.R2 = "substitute", nil, nil
+	many.Guarantee.Relation = "substitute"
+	many.Guarantee.Mu = nil
+	many.Metrics.R2 = nil
 	for i := range 30 {
-		many.Features.Considered = append(many.Features.Considered,
-			"column with a name "+string(rune('a'+i%26))+"\x1b[31m")
+		many.Features.Considered = append(
+			many.Features.Considered,
+			"column with a name "+string(rune('a'+i%26))+"\x1b[31m",
+		)
 	}
 	many.Features.Selected = many.Features.Considered
 	for i, name := range many.Features.Selected[:10] {
-		many.Importances = append(many.Importances,
+		many.Importances = append(
+			many.Importances,
 			Importance{name, 123456 / float64(i+1), 100000 / float64(i+1), 123456.7 / float64(i+1),
-				.95})
+				.95},
+		)
 	}
 	many.Importances[7].Lower = 0
 	none := frozenReport()
-	none.Guarantee.Relation, none.Features.Selected, none.Warnings = "substitute-private-columns",
-		nil, nil
+	none.Guarantee.Relation = "substitute-private-columns"
+	none.Features.Selected = nil
+	none.Warnings = nil
 	var b bytes.Buffer
 	for _, r := range []*Report{frozenReport(), many, none} {
 		if err := Text(&b, r); err != nil {
@@ -323,12 +367,15 @@ func compareGolden(t *testing.T, path string, got []byte) {
 
 func TestRunJSON(t *testing.T) {
 	res := lineResult(t, 300)
-	run := NewRun(New(res), res.Curator,
+	run := NewRun(
+		New(res),
+		res.Curator,
 		&dataset.Stats{
 			Rows:    300,
 			Short:   1,
 			Columns: []dataset.ColumnStats{{Name: "x", Missing: 2}},
-		})
+		},
+	)
 	var b bytes.Buffer
 	if err := run.encode(&b); err != nil {
 		t.Fatal(err)
@@ -340,7 +387,9 @@ func TestRunJSON(t *testing.T) {
 	if diff := cmp.Diff(run, &got); diff != "" {
 		t.Error(diff)
 	}
-	if got.Rows != 300 || got.TrainRows+got.HoldoutRows != 300 || got.Format != RunFormat ||
+	if got.Rows != 300 ||
+		got.TrainRows+got.HoldoutRows != 300 ||
+		got.Format != RunFormat ||
 		got.Notice == "" {
 		t.Errorf("%+v", got)
 	}
@@ -378,13 +427,18 @@ func TestUnitRoundTrip(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("decoded differs (-want +got):\n%s", diff)
 	}
-	if err := Text(&text, got); err != nil ||
+	err = Text(&text, got)
+	if err != nil ||
 		!strings.Contains(strings.Join(strings.Fields(text.String()), " "),
 			"Each value of the column patient_id, with at most 4 records, is protected by (epsilon 1, delta 1e-6)-differential privacy") {
 		t.Errorf("%v: %s", err, text.String())
 	}
-	for _, g := range []budget.Guarantee{{Unit: budget.Unit{Column: "who", MaxRows: 1}}, {}} {
-		if unit := GuaranteeOf(g).Unit; (unit != nil) != (g.Unit.MaxRows > 0) ||
+	for _, g := range []budget.Guarantee{
+		{Unit: budget.Unit{Column: "who", MaxRows: 1}},
+		{},
+	} {
+		unit := GuaranteeOf(g).Unit
+		if (unit != nil) != (g.Unit.MaxRows > 0) ||
 			unit != nil && *unit != (Unit{"who", 1}) {
 			t.Errorf("%+v became %+v", g.Unit, unit)
 		}

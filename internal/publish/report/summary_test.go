@@ -53,25 +53,39 @@ func TestSummaryBounds(t *testing.T) {
 				ErrorLimit: 1e9 * r.Float64(),
 				AllErrors:  &AllErrors{Lower: r.Float64() - .5},
 			}
-			x.Metrics.MAE, x.Metrics.RMSE = &Quality{
+			x.Metrics.MAE = &Quality{
 				Value: value(),
 				Lower: value(),
 				Upper: value(),
-			}, &Quality{}
+			}
+			x.Metrics.RMSE = &Quality{}
 			x.Metrics.Intervals = []Interval{{.9, value()}, {.95, value()}}
 		} else {
-			x.Metrics.Accuracy, x.Metrics.BalancedAccuracy = &Share{Value: .5}, &Share{Value: .5}
-			x.Metrics.AUC = &Share{Value: .5, Lower: .2, Upper: .8}
+			x.Metrics.Accuracy = &Share{Value: .5}
+			x.Metrics.BalancedAccuracy = &Share{Value: .5}
+			x.Metrics.AUC = &Share{
+				Value: .5,
+				Lower: .2,
+				Upper: .8,
+			}
 			x.Metrics.LargestClass = &LargestClass{Class: long[:1+r.IntN(100)]}
 			for range 2 + r.IntN(5) {
-				x.Metrics.Recalls = append(x.Metrics.Recalls,
-					Recall{Class: long[:1+r.IntN(100)], Value: r.Float64(), Upper: .9})
+				x.Metrics.Recalls = append(
+					x.Metrics.Recalls,
+					Recall{
+						Class: long[:1+r.IntN(100)],
+						Value: r.Float64(),
+						Upper: .9,
+					},
+				)
 			}
 		}
 		x.Metrics.Records = &Count{Value: 123456789, Scale: 3}
 		for range r.IntN(12) {
-			x.Importances = append(x.Importances,
-				Importance{Column: long[:1+r.IntN(60)], Value: value() * value()})
+			x.Importances = append(
+				x.Importances,
+				Importance{Column: long[:1+r.IntN(60)], Value: value() * value()},
+			)
 			x.Features.Selected = append(x.Features.Selected, long[:1+r.IntN(60)])
 		}
 		var urgent []string
@@ -122,9 +136,17 @@ func TestSummaryBounds(t *testing.T) {
 
 func TestRoundedNumbers(t *testing.T) {
 	for x, want := range map[float64]string{
-		39437: "39,400", .9512: "0.951", 999.6: "1,000", 1234567: "1,230,000", -1234: "-1,230",
-		12: "12", 0: "0",
-		1e-6: "1e-6", 1.23456e12: "1.23e+12", .25: "0.25", -.5: "-0.5",
+		39437:      "39,400",
+		.9512:      "0.951",
+		999.6:      "1,000",
+		1234567:    "1,230,000",
+		-1234:      "-1,230",
+		12:         "12",
+		0:          "0",
+		1e-6:       "1e-6",
+		1.23456e12: "1.23e+12",
+		.25:        "0.25",
+		-.5:        "-0.5",
 	} {
 		if got := short(x); got != want {
 			t.Errorf("%v: %s, want %s", x, got, want)

@@ -14,21 +14,34 @@ func costTree() *regression.Tree {
 		Linear: regression.Linear{
 			Target: "y",
 			Upper:  1,
-			Columns: []regression.Column{{Name: "a", Upper: 1},
-				{Name: "b", Type: regression.Category, Categories: []string{"x"}, Other: true}},
+			Columns: []regression.Column{
+				{Name: "a", Upper: 1},
+				{
+					Name:       "b",
+					Type:       regression.Category,
+					Categories: []string{"x"},
+					Other:      true,
+				},
+			},
 		},
 		Costs: []float64{1, 200},
 		Nodes: []regression.TreeNode{
 			{
-				Terms:     []regression.Term{{Column: 0, Coefficient: 2, StdError: .25}},
+				Terms: []regression.Term{{
+					Column:      0,
+					Coefficient: 2,
+					StdError:    .25,
+				}},
 				Threshold: .125,
 				Low:       1,
 				High:      2,
 			},
 			{Intercept: 3},
-			{Terms: []regression.Term{{Column: 1, Category: "x", Coefficient: 4},
+			{Terms: []regression.Term{
+				{Column: 1, Category: "x", Coefficient: 4},
 				{Column: 1, Other: true, Coefficient: -1},
-				{Column: 0, Missing: true, Coefficient: 7}}},
+				{Column: 0, Missing: true, Coefficient: 7},
+			}},
 		},
 	}
 }
@@ -47,11 +60,14 @@ func TestPathCosts(t *testing.T) {
 	if got := b.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	for _, m := range []regression.Model{nil, &regression.Linear{},
+	for _, m := range []regression.Model{
+		nil,
+		&regression.Linear{},
 		&regression.Classifier{
 			Classes: []string{"u", "v"},
 			Scores:  []regression.Model{&regression.Linear{}},
-		}} {
+		},
+	} {
 		b.Reset()
 		if err := PathCosts(&b, m); err != nil || b.Len() > 0 {
 			t.Errorf("%T: %v, %q", m, err, b.String())
@@ -59,7 +75,8 @@ func TestPathCosts(t *testing.T) {
 	}
 	one := costTree()
 	one.Nodes = one.Nodes[1:2]
-	if err := PathCosts(&b, one); err != nil ||
+	err := PathCosts(&b, one)
+	if err != nil ||
 		!strings.Contains(b.String(), "one node; each record pays 0") {
 		t.Errorf("%v, %q", err, b.String())
 	}
@@ -107,7 +124,8 @@ func TestPageOfTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	if err := PathCosts(&b, wide); err != nil ||
+	err := PathCosts(&b, wide)
+	if err != nil ||
 		!strings.Contains(b.String(), fmt.Sprintf("and %d more nodes", 399-mostNodes)) {
 		t.Errorf("%v, %q", err, b.String())
 	}

@@ -34,7 +34,10 @@ func newRelease(t testing.TB, text string, header ...string) (string, Files) {
 
 // releaseOf is like newRelease, for a run modified by change.
 func releaseOf(
-	t testing.TB, text string, change func(*pipeline.Pipeline), header ...string,
+	t testing.TB,
+	text string,
+	change func(*pipeline.Pipeline),
+	header ...string,
 ) (string, Files) {
 	t.Helper()
 	r, problems := recipe.Parse("r.yaml", []byte(text))
@@ -52,9 +55,11 @@ func releaseOf(
 	}
 	var data []dataset.ColumnData
 	for _, c := range p.Schema.Columns {
-		cells, codes := make([]float64, rows), make([]int32, rows)
+		cells := make([]float64, rows)
+		codes := make([]int32, rows)
 		for i := range rows {
-			cells[i], codes[i] = float64(i%10), int32(i%2)
+			cells[i] = float64(i % 10)
+			codes[i] = int32(i % 2)
 			if c.Name == r.Data.Target {
 				cells[i] = 2*cells[i] + 1
 			}
@@ -116,32 +121,66 @@ func TestVerify(t *testing.T) {
 		"order":     {lineRecipe, []string{"y", "x"}},
 		"branches":  {lineRecipe, strings.Fields("y x a b c d e f")},
 		"no metric": {lineRecipe + "holdout: 0\n", []string{"x", "y"}},
-		"basic": {strings.Replace(lineRecipe, "epsilon: 1", "epsilon: 1, composition: basic",
-			1), strings.Fields("x y a b c d e f")},
-		"pure": {"task: classification\ndata: {path: x, target: y, classes: [no, yes], columns: {x: {lower: 0, upper: 9}}}\nprivacy: {epsilon: 1, delta: 0}\n" +
-			"holdout: 0\nscaling: {method: declared}\nmodel: {method: brc, form: laplace}\n",
-			[]string{"x", "y"}},
-		"private": {strings.Replace(
-			strings.Replace(lineRecipe, "epsilon: 1",
-				"epsilon: 1, relation: substitute-private-columns", 1), "upper: 9",
-			"upper: 9, private: true", 1), []string{"x", "y", "a"}},
-		"substitute": {strings.Replace(lineRecipe, "epsilon: 1", "epsilon: 1, relation: substitute",
-			1), strings.Fields("x y a b c d e f")},
-		"search": {lineRecipe +
-			"search: {candidates: [{model: {method: joint-gram}}, {selection: {k: 2}}]}\n",
-			strings.Fields("x y a b c")},
-		"logistic": {"task: classification\ndata: {path: x, target: y, classes: [no, yes]}\nprivacy: {epsilon: 1}\nmodel: {method: logistic}\n",
-			[]string{"x", "y"}},
+		"basic": {
+			strings.Replace(
+				lineRecipe,
+				"epsilon: 1",
+				"epsilon: 1, composition: basic",
+				1,
+			),
+			strings.Fields("x y a b c d e f"),
+		},
+		"pure": {
+			"task: classification\ndata: {path: x, target: y, classes: [no, yes], columns: {x: {lower: 0, upper: 9}}}\nprivacy: {epsilon: 1, delta: 0}\n" +
+				"holdout: 0\nscaling: {method: declared}\nmodel: {method: brc, form: laplace}\n",
+			[]string{"x", "y"},
+		},
+		"private": {
+			strings.Replace(
+				strings.Replace(
+					lineRecipe,
+					"epsilon: 1",
+					"epsilon: 1, relation: substitute-private-columns",
+					1,
+				),
+				"upper: 9",
+				"upper: 9, private: true",
+				1,
+			),
+			[]string{"x", "y", "a"},
+		},
+		"substitute": {
+			strings.Replace(
+				lineRecipe,
+				"epsilon: 1",
+				"epsilon: 1, relation: substitute",
+				1,
+			),
+			strings.Fields("x y a b c d e f"),
+		},
+		"search": {
+			lineRecipe +
+				"search: {candidates: [{model: {method: joint-gram}}, {selection: {k: 2}}]}\n",
+			strings.Fields("x y a b c"),
+		},
+		"logistic": {
+			"task: classification\ndata: {path: x, target: y, classes: [no, yes]}\nprivacy: {epsilon: 1}\nmodel: {method: logistic}\n",
+			[]string{"x", "y"},
+		},
 		"classes": {"task: classification\ndata: {path: x, target: y, classes: [no, yes]}\nprivacy: {epsilon: 1}\n",
 			strings.Fields("x y a")},
-		"sizes": {"task: classification\ndata: {path: x, target: y, classes: [no, yes]}\nprivacy: {epsilon: 4}\nselection: {method: dpfs, sizes: [1, 2]}\n" +
-			"model: {method: svm}\n", strings.Fields("x y a b")},
+		"sizes": {
+			"task: classification\ndata: {path: x, target: y, classes: [no, yes]}\nprivacy: {epsilon: 4}\nselection: {method: dpfs, sizes: [1, 2]}\n" +
+				"model: {method: svm}\n",
+			strings.Fields("x y a b"),
+		},
 		"abstains": {lineRecipe + "model: {method: tukey}\n", []string{"x", "y"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, files := newRelease(t, tt.text, tt.header...)
 			got, err := verifyText(t, dir, nil)
-			if err != nil || strings.Count(got, "\nok ") < 6 ||
+			if err != nil ||
+				strings.Count(got, "\nok ") < 6 ||
 				strings.Count(got, "\nskipped ") != 1 {
 				t.Errorf("%v\n%s", err, got)
 			}
@@ -165,11 +204,17 @@ func TestVerifyEarlierPrices(t *testing.T) {
 		"coin": lineRecipe,
 		"search": lineRecipe +
 			"search: {candidates: [{model: {method: joint-gram}}, {selection: {k: 2}}]}\n",
-		"choice": strings.Replace(lineRecipe, "epsilon: 1", "epsilon: 1, relation: substitute", 1),
+		"choice": strings.Replace(
+			lineRecipe,
+			"epsilon: 1",
+			"epsilon: 1, relation: substitute",
+			1,
+		),
 	} {
 		dir, files := releaseOf(t, text, earlier, strings.Fields("x y a b c d e f")...)
 		got, err := verifyText(t, dir, nil)
-		if err != nil || !strings.Contains(got, "ok       guarantee:") ||
+		if err != nil ||
+			!strings.Contains(got, "ok       guarantee:") ||
 			!strings.Contains(got, "skipped  plan:") {
 			t.Errorf("%s: %v\n%s", name, err, got)
 		}
@@ -189,7 +234,9 @@ func TestVerifyEarlierPrices(t *testing.T) {
 func asEarlier(t *testing.T, dir string, files Files, format string) {
 	t.Helper()
 	old := *files.Report
-	old.Format, old.Guarantee.Attack, old.Guarantee.Meaning = format, nil, ""
+	old.Format = format
+	old.Guarantee.Attack = nil
+	old.Guarantee.Meaning = ""
 	putReport(t, dir, &old, false)
 	r, problems := recipe.Parse("recipe.yaml", files.Recipe)
 	if problems != nil {
@@ -202,13 +249,15 @@ func asEarlier(t *testing.T, dir string, files Files, format string) {
 	}
 	putFile(t, dir, "recipe.yaml", text)
 	got, err := verifyText(t, dir, nil)
-	if err != nil || !strings.Contains(got, "made by an earlier version of dptrain") ||
+	if err != nil ||
+		!strings.Contains(got, "made by an earlier version of dptrain") ||
 		strings.Count(got, "does not contain its hash") < 1 {
 		t.Errorf("%v\n%s", err, got)
 	}
 	old.Guarantee.Epsilon /= 2
 	putReport(t, dir, &old, false)
-	if got, err := verifyText(t, dir, nil); !errors.Is(err, ErrBroken) ||
+	got, err = verifyText(t, dir, nil)
+	if !errors.Is(err, ErrBroken) ||
 		!strings.Contains(got, "failed   guarantee") {
 		t.Errorf("another epsilon: %v\n%s", err, got)
 	}
@@ -289,169 +338,327 @@ func TestVerifyFindsForgery(t *testing.T) {
 		edit  func(dir string)
 		finds string
 	}{
-		"epsilon": {report(func(r *Report) {
-			r.Guarantee.Epsilon = .5
-		}), "failed guarantee"},
-		"epsilon, explained": {report(func(r *Report) {
-			r.Guarantee.Epsilon = .5
-			r.Guarantee = r.Guarantee.explained()
-		}), "failed guarantee"},
-		"a larger epsilon": {report(func(r *Report) {
-			r.Guarantee.Epsilon = 1.5
-			r.Guarantee = r.Guarantee.explained()
-		}), "failed plan"},
-		"delta": {report(func(r *Report) {
-			r.Guarantee.Delta = 1e-9
-			r.Guarantee = r.Guarantee.explained()
-		}), "failed guarantee"},
-		"relation": {report(func(r *Report) {
-			r.Guarantee.Relation = "substitute"
-			r.Guarantee = r.Guarantee.explained()
-		}), "relation is substitute"},
-		"composition": {report(func(r *Report) {
-			r.Guarantee.Composition = "basic"
-		}), "composition is basic"},
-		"no relation": {report(func(r *Report) {
-			r.Guarantee.Relation = "none"
-		}), "failed guarantee"},
-		"mu": {report(func(r *Report) {
-			*r.Guarantee.Mu *= .99
-			r.Guarantee = r.Guarantee.explained()
-		}), "mu is"},
-		"no mu": {report(func(r *Report) {
-			r.Guarantee.Mu = nil
-			r.Guarantee = r.Guarantee.explained()
-		}), "mu is missing, or stated although the run has none"},
+		"epsilon": {
+			report(func(r *Report) {
+				r.Guarantee.Epsilon = .5
+			}),
+			"failed guarantee",
+		},
+		"epsilon, explained": {
+			report(func(r *Report) {
+				r.Guarantee.Epsilon = .5
+				r.Guarantee = r.Guarantee.explained()
+			}),
+			"failed guarantee",
+		},
+		"a larger epsilon": {
+			report(func(r *Report) {
+				r.Guarantee.Epsilon = 1.5
+				r.Guarantee = r.Guarantee.explained()
+			}),
+			"failed plan",
+		},
+		"delta": {
+			report(func(r *Report) {
+				r.Guarantee.Delta = 1e-9
+				r.Guarantee = r.Guarantee.explained()
+			}),
+			"failed guarantee",
+		},
+		"relation": {
+			report(func(r *Report) {
+				r.Guarantee.Relation = "substitute"
+				r.Guarantee = r.Guarantee.explained()
+			}),
+			"relation is substitute",
+		},
+		"composition": {
+			report(func(r *Report) {
+				r.Guarantee.Composition = "basic"
+			}),
+			"composition is basic",
+		},
+		"no relation": {
+			report(func(r *Report) {
+				r.Guarantee.Relation = "none"
+			}),
+			"failed guarantee",
+		},
+		"mu": {
+			report(func(r *Report) {
+				*r.Guarantee.Mu *= .99
+				r.Guarantee = r.Guarantee.explained()
+			}),
+			"mu is",
+		},
+		"no mu": {
+			report(func(r *Report) {
+				r.Guarantee.Mu = nil
+				r.Guarantee = r.Guarantee.explained()
+			}),
+			"mu is missing, or stated although the run has none",
+		},
 		"spent": {report(func(r *Report) { r.Guarantee.Spent *= .9 }), "spent is"},
-		"profile": {report(func(r *Report) {
-			r.Guarantee.Profile[3].Delta /= 2
-		}), "delta of profile at epsilon 0.5"},
-		"a shorter profile": {report(func(r *Report) {
-			r.Guarantee.Profile = r.Guarantee.Profile[1:]
-		}), "profile has"},
-		"a point of profile": {report(func(r *Report) {
-			r.Guarantee.Profile[2].Epsilon = .25
-		}), "point 3 of profile"},
-		"unit": {report(func(r *Report) {
-			r.Guarantee.Unit = &Unit{"who", 2}
-			r.Guarantee = r.Guarantee.explained()
-		}), "the privacy unit differs"},
-		"attack": {report(func(r *Report) {
-			r.Guarantee.Attack.Found = .051
-		}), "attack contradicts"},
-		"meaning": {report(func(r *Report) {
-			r.Guarantee.Meaning = "Nobody finds out anything."
-		}), "meaning contradicts"},
-		"a step's mu": {report(func(r *Report) {
-			r.Events[len(r.Events)-1].Mu /= 2
-		}), "failed steps"},
-		"a step's mu and scale": {report(func(r *Report) {
-			e := &r.Events[len(r.Events)-1]
-			e.Mu, e.Scale = e.Mu/2, e.Scale*2
-		}), "different noise distribution in the recipe's plan"},
-		"a step's epsilon": {report(func(r *Report) {
-			r.Events[0].Epsilon, r.Events[0].Scale = r.Events[0].Epsilon/2, 2*r.Events[0].Scale
-		}), "different noise distribution in the recipe's plan"},
-		"a step's law": {report(func(r *Report) {
-			r.Events[0].Law = "exponential"
-		}), "different noise distribution in the recipe's plan"},
-		"no law": {report(func(r *Report) {
-			r.Events[0].Law = "magic"
-		}), `unknown noise distribution "magic"`},
-		"a step's draws": {report(func(r *Report) {
-			r.Events[0].Draws = 2
-		}), "different noise distribution in the recipe's plan"},
-		"a step's noise": {report(func(r *Report) {
-			r.Events[0].Scale /= 1.001
-		}), "the noise scale is"},
-		"a step's width": {report(func(r *Report) {
-			r.Events[0].Sensitivity = 2
-		}), "the noise scale is"},
-		"a step's records": {report(func(r *Report) {
-			r.Events[0].Part = "holdout"
-		}), "its stage or its records"},
-		"more draws made": {report(func(r *Report) {
-			r.Events[0].Released = 2
-		}), "draws were made"},
-		"no draws made": {report(func(r *Report) {
-			r.Events[0].Released = 0
-		}), "nothing was released"},
-		"a step gone": {report(func(r *Report) {
-			r.Events = r.Events[1:]
-		}), "the recipe's plan"},
-		"a step twice": {report(func(r *Report) {
-			r.Events = append(r.Events, r.Events[0])
-		}), "it is listed twice"},
-		"steps swapped": {report(func(r *Report) {
-			r.Events[1], r.Events[2] = r.Events[2], r.Events[1]
-		}), "in the recipe's plan"},
-		"a branch taken": {report(func(r *Report) {
-			for i := range r.Events {
-				r.Events[i].Taken = nil
-			}
-		}), "training branches"},
-		"a branch not taken": {report(func(r *Report) {
-			r.Events[0].Taken = new(bool)
-		}), "its branch was not taken"},
-		"method": {report(func(r *Report) {
-			r.Model.Method = "svm"
-		}), "method svm"},
+		"profile": {
+			report(func(r *Report) {
+				r.Guarantee.Profile[3].Delta /= 2
+			}),
+			"delta of profile at epsilon 0.5",
+		},
+		"a shorter profile": {
+			report(func(r *Report) {
+				r.Guarantee.Profile = r.Guarantee.Profile[1:]
+			}),
+			"profile has",
+		},
+		"a point of profile": {
+			report(func(r *Report) {
+				r.Guarantee.Profile[2].Epsilon = .25
+			}),
+			"point 3 of profile",
+		},
+		"unit": {
+			report(func(r *Report) {
+				r.Guarantee.Unit = &Unit{"who", 2}
+				r.Guarantee = r.Guarantee.explained()
+			}),
+			"the privacy unit differs",
+		},
+		"attack": {
+			report(func(r *Report) {
+				r.Guarantee.Attack.Found = .051
+			}),
+			"attack contradicts",
+		},
+		"meaning": {
+			report(func(r *Report) {
+				r.Guarantee.Meaning = "Nobody finds out anything."
+			}),
+			"meaning contradicts",
+		},
+		"a step's mu": {
+			report(func(r *Report) {
+				r.Events[len(r.Events)-1].Mu /= 2
+			}),
+			"failed steps",
+		},
+		"a step's mu and scale": {
+			report(func(r *Report) {
+				e := &r.Events[len(r.Events)-1]
+				e.Mu /= 2
+				e.Scale *= 2
+			}),
+			"different noise distribution in the recipe's plan",
+		},
+		"a step's epsilon": {
+			report(func(r *Report) {
+				r.Events[0].Epsilon /= 2
+				r.Events[0].Scale = 2 * r.Events[0].Scale
+			}),
+			"different noise distribution in the recipe's plan",
+		},
+		"a step's law": {
+			report(func(r *Report) {
+				r.Events[0].Law = "exponential"
+			}),
+			"different noise distribution in the recipe's plan",
+		},
+		"no law": {
+			report(func(r *Report) {
+				r.Events[0].Law = "magic"
+			}),
+			`unknown noise distribution "magic"`,
+		},
+		"a step's draws": {
+			report(func(r *Report) {
+				r.Events[0].Draws = 2
+			}),
+			"different noise distribution in the recipe's plan",
+		},
+		"a step's noise": {
+			report(func(r *Report) {
+				r.Events[0].Scale /= 1.001
+			}),
+			"the noise scale is",
+		},
+		"a step's width": {
+			report(func(r *Report) {
+				r.Events[0].Sensitivity = 2
+			}),
+			"the noise scale is",
+		},
+		"a step's records": {
+			report(func(r *Report) {
+				r.Events[0].Part = "holdout"
+			}),
+			"its stage or its records",
+		},
+		"more draws made": {
+			report(func(r *Report) {
+				r.Events[0].Released = 2
+			}),
+			"draws were made",
+		},
+		"no draws made": {
+			report(func(r *Report) {
+				r.Events[0].Released = 0
+			}),
+			"nothing was released",
+		},
+		"a step gone": {
+			report(func(r *Report) {
+				r.Events = r.Events[1:]
+			}),
+			"the recipe's plan",
+		},
+		"a step twice": {
+			report(func(r *Report) {
+				r.Events = append(r.Events, r.Events[0])
+			}),
+			"it is listed twice",
+		},
+		"steps swapped": {
+			report(func(r *Report) {
+				r.Events[1], r.Events[2] = r.Events[2], r.Events[1]
+			}),
+			"in the recipe's plan",
+		},
+		"a branch taken": {
+			report(func(r *Report) {
+				for i := range r.Events {
+					r.Events[i].Taken = nil
+				}
+			}),
+			"training branches",
+		},
+		"a branch not taken": {
+			report(func(r *Report) {
+				r.Events[0].Taken = new(bool)
+			}),
+			"its branch was not taken",
+		},
+		"method": {
+			report(func(r *Report) {
+				r.Model.Method = "svm"
+			}),
+			"method svm",
+		},
 		"kind":     {report(func(r *Report) { r.Model.Kind = "votes" }), "its kind is"},
 		"no model": {report(func(r *Report) { r.Model.Kind = "" }), "there is one"},
 		"target":   {report(func(r *Report) { r.Target = "x" }), "target is x"},
-		"considered": {report(func(r *Report) {
-			r.Features.Considered = r.Features.Considered[1:]
-		}), "features.considered"},
-		"selected": {report(func(r *Report) {
-			r.Features.Selected = []string{}
-		}), "which features.selected does not contain"},
-		"unprotected": {report(func(r *Report) {
-			r.Unprotected = r.Unprotected[:len(r.Unprotected)-1]
-		}), "unprotected does not match"},
-		"a declared range": {report(func(r *Report) {
-			r.Unprotected[len(r.Unprotected)-1].Value = []float64{0, 8}
-		}), "unprotected does not match"},
-		"a ledger": {report(func(r *Report) {
-			r.Ledger = &Ledger{Dataset: "d", Entry: 3, Head: strings.Repeat("0", 64)}
-		}), "the data set in the ledger"},
-		"a search": {report(func(r *Report) {
-			r.Search = &Search{Candidates: []Candidate{}}
-		}), "whether there was a search"},
-		"recipe epsilon": {file("recipe.yaml", "epsilon: 1", "epsilon: 2"),
-			"epsilon is 1 in the report, but 2 in the recipe"},
-		"recipe range": {file("recipe.yaml", "upper: 9", "upper: 8"),
-			"unprotected does not match"},
-		"recipe holdout": {file("recipe.yaml", "holdout: 0.2", "holdout: 0.1"),
-			"unprotected does not match"},
-		"recipe columns": {file("recipe.yaml", "header: [x, y, a", "header: [x, y, z"),
-			"features.considered"},
-		"recipe model": {file("recipe.yaml", "model:\n  method: auto",
-			"model:\n  method: joint-gram"), "the recipe's plan"},
-		"recipe damaged": {file("recipe.yaml", "epsilon: 1", "epsilon: one"), "it cannot be read"},
-		"recipe longer": {file("recipe.yaml", "version: 1", "version: 1\nextra: 1"),
-			"it cannot be read"},
-		"model epsilon": {file("model.json", `"epsilon":1`, `"epsilon":0.5`),
-			"its guarantee differs from the report"},
-		"model target": {file("model.json", `"target": "y"`, `"target": "z"`),
-			"but a regression of y in the report"},
-		"intervals": {report(func(r *Report) {
-			r.Metrics.Intervals = []Interval{{.9, .001}}
-		}), "its prediction intervals"},
+		"considered": {
+			report(func(r *Report) {
+				r.Features.Considered = r.Features.Considered[1:]
+			}),
+			"features.considered",
+		},
+		"selected": {
+			report(func(r *Report) {
+				r.Features.Selected = []string{}
+			}),
+			"which features.selected does not contain",
+		},
+		"unprotected": {
+			report(func(r *Report) {
+				r.Unprotected = r.Unprotected[:len(r.Unprotected)-1]
+			}),
+			"unprotected does not match",
+		},
+		"a declared range": {
+			report(func(r *Report) {
+				r.Unprotected[len(r.Unprotected)-1].Value = []float64{0, 8}
+			}),
+			"unprotected does not match",
+		},
+		"a ledger": {
+			report(func(r *Report) {
+				r.Ledger = &Ledger{
+					Dataset: "d",
+					Entry:   3,
+					Head:    strings.Repeat("0", 64),
+				}
+			}),
+			"the data set in the ledger",
+		},
+		"a search": {
+			report(func(r *Report) {
+				r.Search = &Search{Candidates: []Candidate{}}
+			}),
+			"whether there was a search",
+		},
+		"recipe epsilon": {
+			file("recipe.yaml", "epsilon: 1", "epsilon: 2"),
+			"epsilon is 1 in the report, but 2 in the recipe",
+		},
+		"recipe range": {
+			file("recipe.yaml", "upper: 9", "upper: 8"),
+			"unprotected does not match",
+		},
+		"recipe holdout": {
+			file("recipe.yaml", "holdout: 0.2", "holdout: 0.1"),
+			"unprotected does not match",
+		},
+		"recipe columns": {
+			file("recipe.yaml", "header: [x, y, a", "header: [x, y, z"),
+			"features.considered",
+		},
+		"recipe model": {
+			file(
+				"recipe.yaml",
+				"model:\n  method: auto",
+				"model:\n  method: joint-gram",
+			),
+			"the recipe's plan",
+		},
+		"recipe damaged": {
+			file("recipe.yaml", "epsilon: 1", "epsilon: one"),
+			"it cannot be read",
+		},
+		"recipe longer": {
+			file("recipe.yaml", "version: 1", "version: 1\nextra: 1"),
+			"it cannot be read",
+		},
+		"model epsilon": {
+			file("model.json", `"epsilon":1`, `"epsilon":0.5`),
+			"its guarantee differs from the report",
+		},
+		"model target": {
+			file("model.json", `"target": "y"`, `"target": "z"`),
+			"but a regression of y in the report",
+		},
+		"intervals": {
+			report(func(r *Report) {
+				r.Metrics.Intervals = []Interval{{.9, .001}}
+			}),
+			"its prediction intervals",
+		},
 		"model damaged": {file("model.json", `"terms"`, `"therms"`), "it cannot be read"},
-		"it differs from the file": {func(dir string) {
-			putFile(t, dir, "notes.txt", []byte("exact counts"))
-		}, "notes.txt does not belong to a release"},
-		"no recipe": {func(dir string) {
-			os.Remove(filepath.Join(dir, "recipe.yaml"))
-		}, "recipe.yaml: the file is missing"},
-		"no model file": {func(dir string) {
-			os.Remove(filepath.Join(dir, "model.json"))
-		}, "model.json: the file is missing"},
-		"no hash": {func(dir string) {
-			r := *files.Report
-			r.Files = Hashes{}
-			putReport(t, dir, &r, false)
-		}, "there should be none"},
+		"it differs from the file": {
+			func(dir string) {
+				putFile(t, dir, "notes.txt", []byte("exact counts"))
+			},
+			"notes.txt does not belong to a release",
+		},
+		"no recipe": {
+			func(dir string) {
+				os.Remove(filepath.Join(dir, "recipe.yaml"))
+			},
+			"recipe.yaml: the file is missing",
+		},
+		"no model file": {
+			func(dir string) {
+				os.Remove(filepath.Join(dir, "model.json"))
+			},
+			"model.json: the file is missing",
+		},
+		"no hash": {
+			func(dir string) {
+				r := *files.Report
+				r.Files = Hashes{}
+				putReport(t, dir, &r, false)
+			},
+			"there should be none",
+		},
 	}
 	for name, f := range forgeries {
 		fresh := t.TempDir()
@@ -460,8 +667,8 @@ func TestVerifyFindsForgery(t *testing.T) {
 		}
 		f.edit(fresh)
 		got, err := verifyText(t, fresh, nil)
-		if words := strings.Join(strings.Fields(got), " "); !errors.Is(err, ErrBroken) ||
-			!strings.Contains(words, f.finds) {
+		words := strings.Join(strings.Fields(got), " ")
+		if !errors.Is(err, ErrBroken) || !strings.Contains(words, f.finds) {
 			t.Errorf("%s: %v, want %q in\n%s", name, err, f.finds, got)
 		}
 	}
@@ -471,8 +678,16 @@ func TestVerifyFindsForgery(t *testing.T) {
 // one with another guarantee even if the hash was recomputed.
 func TestVerifyFindsAnotherModel(t *testing.T) {
 	dir, files := newRelease(t, lineRecipe, "x", "y")
-	for epsilon, forge := range map[string]bool{"epsilon: 1": false, "epsilon: 1.5": true} {
-		other, _ := newRelease(t, strings.Replace(lineRecipe, "epsilon: 1", epsilon, 1), "x", "y")
+	for epsilon, forge := range map[string]bool{
+		"epsilon: 1":   false,
+		"epsilon: 1.5": true,
+	} {
+		other, _ := newRelease(
+			t,
+			strings.Replace(lineRecipe, "epsilon: 1", epsilon, 1),
+			"x",
+			"y",
+		)
 		data, err := os.ReadFile(filepath.Join(other, "model.json"))
 		if err != nil {
 			t.Fatal(err)
@@ -483,7 +698,8 @@ func TestVerifyFindsAnotherModel(t *testing.T) {
 			r.Files.Recipe = hashOf(files.Recipe)
 			putReport(t, dir, &r, true)
 		}
-		if got, err := verifyText(t, dir, nil); !errors.Is(err, ErrBroken) ||
+		got, err := verifyText(t, dir, nil)
+		if !errors.Is(err, ErrBroken) ||
 			!strings.Contains(got, "failed   model") {
 			t.Errorf("%s: %v\n%s", epsilon, err, got)
 		}
@@ -492,9 +708,18 @@ func TestVerifyFindsAnotherModel(t *testing.T) {
 
 // TestVerifyFindsEdits checks that all of 500 random single edits of the three files are found.
 func TestVerifyFindsEdits(t *testing.T) {
-	dir, _ := newRelease(t,
-		strings.Replace(lineRecipe, "columns: {", "columns: {y: {lower: 0, upper: 20}, ", 1)+
-			"model: {method: joint-gram}\nholdout: 0\n", "x", "y")
+	dir, _ := newRelease(
+		t,
+		strings.Replace(
+			lineRecipe,
+			"columns: {",
+			"columns: {y: {lower: 0, upper: 20}, ",
+			1,
+		)+
+			"model: {method: joint-gram}\nholdout: 0\n",
+		"x",
+		"y",
+	)
 	original := map[string][]byte{}
 	for _, name := range append([]string{ReportFile}, trainingKind.others...) {
 		data, err := os.ReadFile(filepath.Join(dir, name))
@@ -515,7 +740,8 @@ func TestVerifyFindsEdits(t *testing.T) {
 		putFile(t, dir, name, edited)
 		if got, err := verifyText(t, dir, nil); err == nil {
 			t.Errorf("%s of %s passes:\n%s", kind, name, got)
-		} else if !errors.Is(err, ErrBroken) && !errors.Is(err, ErrFormat) &&
+		} else if !errors.Is(err, ErrBroken) &&
+			!errors.Is(err, ErrFormat) &&
 			!errors.Is(err, ErrContent) {
 			t.Errorf("%s of %s: %v", kind, name, err)
 		}
@@ -530,7 +756,8 @@ func TestVerifyFindsEdits(t *testing.T) {
 func randomEdit(rng *rand.Rand, data []byte) (kind string, edited []byte) {
 	out := slices.Clone(data)
 	lines := bytes.SplitAfter(out, []byte("\n"))
-	i, j := rng.IntN(len(lines)), rng.IntN(len(lines))
+	i := rng.IntN(len(lines))
+	j := rng.IntN(len(lines))
 	switch rng.IntN(7) {
 	case 0:
 		out[rng.IntN(len(out))] ^= 1 << rng.IntN(8)

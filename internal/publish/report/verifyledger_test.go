@@ -34,19 +34,35 @@ func releaseWithLedger(
 	}
 	l := ledger.New(path, ledger.Options{})
 	for _, name := range []string{"lines", "others"} {
-		if _, err := l.Register(t.Context(), name,
-			budget.Total{Epsilon: total, Delta: 1e-5, BlackBox: 1e-6}); err != nil {
+		_, err := l.Register(
+			t.Context(),
+			name,
+			budget.Total{Epsilon: total, Delta: 1e-5, BlackBox: 1e-6},
+		)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, name := range []string{"others", "lines"} {
-		run, err := l.Reserve(t.Context(),
-			ledger.Request{Dataset: name, Plan: plan.Priced, Method: plan.Method(), Target: "y"})
+		run, err := l.Reserve(
+			t.Context(),
+			ledger.Request{
+				Dataset: name,
+				Plan:    plan.Priced,
+				Method:  plan.Method(),
+				Target:  "y",
+			},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		files.Report.Enter(
-			Ledger{Dataset: name, Entry: run.Head.Sequence, Head: run.Head.Hash, Nonce: run.Nonce})
+			Ledger{
+				Dataset: name,
+				Entry:   run.Head.Sequence,
+				Head:    run.Head.Hash,
+				Nonce:   run.Nonce,
+			})
 		putReport(t, dir, files.Report, true)
 		if commit {
 			claim, _, err := ReadClaim(filepath.Join(dir, ReportFile))
@@ -64,7 +80,8 @@ func releaseWithLedger(
 func TestVerifyWithLedger(t *testing.T) {
 	folder := t.TempDir()
 	dir, files, l := releaseWithLedger(t, filepath.Join(folder, "a.ledger"), 9, true)
-	if got, err := verifyText(t, dir, l); err != nil || strings.Contains(got, string(NotChecked)) ||
+	if got, err := verifyText(t, dir, l); err != nil ||
+		strings.Contains(got, string(NotChecked)) ||
 		!strings.Contains(got, "for data set lines is this run") {
 		t.Errorf("%v\n%s", err, got)
 	}
@@ -78,8 +95,7 @@ func TestVerifyWithLedger(t *testing.T) {
 		t.Errorf("another ledger: %v\n%s", err, got)
 	}
 	if _, err := verifyText(t, dir,
-		ledger.New(filepath.Join(folder, "none.ledger"), ledger.Options{})); !errors.Is(err,
-		ledger.ErrUnreadable) {
+		ledger.New(filepath.Join(folder, "none.ledger"), ledger.Options{})); !errors.Is(err, ledger.ErrUnreadable) {
 		t.Errorf("no ledger: %v", err)
 	}
 
@@ -96,37 +112,62 @@ func TestVerifyWithLedger(t *testing.T) {
 		edit  func(l *Ledger)
 		finds string
 	}{
-		"head": {func(l *Ledger) {
-			l.Head = strings.Repeat("0", 64)
-		}, "with the head in the report"},
+		"head": {
+			func(l *Ledger) {
+				l.Head = strings.Repeat("0", 64)
+			},
+			"with the head in the report",
+		},
 		"entry":    {func(l *Ledger) { l.Entry++ }, "with the head in the report"},
 		"no entry": {func(l *Ledger) { l.Entry = 1 << 40 }, "with the head in the report"},
-		"nonce": {func(l *Ledger) {
-			l.Nonce = strings.Repeat("0", 32)
-		}, "does not match the release"},
-		"release":   {func(*Ledger) {}, "was committed by another release"},
-		"data set":  {func(l *Ledger) { l.Dataset = "others" }, "is not a run on data set others"},
-		"a new one": {func(l *Ledger) { l.Dataset = "none" }, "does not contain data set none"},
-		"another run": {func(l *Ledger) {
-			head := headAt(t, book, others.Runs[0].Sequence)
-			l.Dataset, l.Entry, l.Head = "others", head.Sequence, head.Hash
-		}, "the data set in the ledger is others in the report, but lines in the recipe"},
+		"nonce": {
+			func(l *Ledger) {
+				l.Nonce = strings.Repeat("0", 32)
+			},
+			"does not match the release",
+		},
+		"release": {func(*Ledger) {}, "was committed by another release"},
+		"data set": {
+			func(l *Ledger) { l.Dataset = "others" },
+			"is not a run on data set others",
+		},
+		"a new one": {
+			func(l *Ledger) { l.Dataset = "none" },
+			"does not contain data set none",
+		},
+		"another run": {
+			func(l *Ledger) {
+				head := headAt(t, book, others.Runs[0].Sequence)
+				l.Dataset = "others"
+				l.Entry = head.Sequence
+				l.Head = head.Hash
+			},
+			"the data set in the ledger is others in the report, but lines in the recipe",
+		},
 	} {
 		forged := original
 		tt.edit(&forged)
 		r := *files.Report
 		r.Ledger = &forged
-		r.Warnings = append(slices.Clone(r.Warnings),
-			pipeline.Warning{Code: "no-signal", Severity: pipeline.Negligible, Text: "made up"})
+		r.Warnings = append(
+			slices.Clone(r.Warnings),
+			pipeline.Warning{
+				Code:     "no-signal",
+				Severity: pipeline.Negligible,
+				Text:     "made up",
+			},
+		)
 		putReport(t, dir, &r, true)
-		if got, err := verifyText(t, dir, l); !errors.Is(err, ErrBroken) ||
+		got, err := verifyText(t, dir, l)
+		if !errors.Is(err, ErrBroken) ||
 			!strings.Contains(strings.Join(strings.Fields(got), " "), tt.finds) {
 			t.Errorf("%s: %v\n%s", name, err, got)
 		}
 	}
 
 	dir, _, l = releaseWithLedger(t, filepath.Join(folder, "c.ledger"), 9, false)
-	if got, err := verifyText(t, dir, l); !errors.Is(err, ErrBroken) ||
+	got, err := verifyText(t, dir, l)
+	if !errors.Is(err, ErrBroken) ||
 		!strings.Contains(got, "never committed") {
 		t.Errorf("a run that did not end: %v\n%s", err, got)
 	}
@@ -147,8 +188,10 @@ func headAt(t *testing.T, book *ledger.Book, sequence int64) ledger.Head {
 // TestVerifyOtherEntry checks that a ledger entry with another price, target or guarantee does not match the report.
 func TestVerifyOtherEntry(t *testing.T) {
 	dir, files := newRelease(t, lineRecipe+"ledger: {dataset: lines}\n", "x", "y")
-	other, problems := recipe.Parse("r.yaml",
-		[]byte(strings.Replace(lineRecipe, "epsilon: 1", "epsilon: .5", 1)))
+	other, problems := recipe.Parse(
+		"r.yaml",
+		[]byte(strings.Replace(lineRecipe, "epsilon: 1", "epsilon: .5", 1)),
+	)
 	if problems != nil {
 		t.Fatal(problems)
 	}
@@ -161,17 +204,33 @@ func TestVerifyOtherEntry(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := ledger.New(filepath.Join(t.TempDir(), "a.ledger"), ledger.Options{})
-	if _, err := l.Register(t.Context(), "lines",
-		budget.Total{Epsilon: 9, Delta: 1e-5, BlackBox: 1e-6}); err != nil {
+	_, err = l.Register(
+		t.Context(),
+		"lines",
+		budget.Total{Epsilon: 9, Delta: 1e-5, BlackBox: 1e-6},
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := l.Reserve(t.Context(),
-		ledger.Request{Dataset: "lines", Plan: plan.Priced, Method: plan.Method(), Target: "z"})
+	run, err := l.Reserve(
+		t.Context(),
+		ledger.Request{
+			Dataset: "lines",
+			Plan:    plan.Priced,
+			Method:  plan.Method(),
+			Target:  "z",
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	files.Report.Enter(
-		Ledger{Dataset: "lines", Entry: run.Head.Sequence, Head: run.Head.Hash, Nonce: run.Nonce})
+		Ledger{
+			Dataset: "lines",
+			Entry:   run.Head.Sequence,
+			Head:    run.Head.Hash,
+			Nonce:   run.Nonce,
+		})
 	putReport(t, dir, files.Report, true)
 	got, err := verifyText(t, dir, l)
 	for _, want := range []string{"the guarantee in the entry", "a different target",

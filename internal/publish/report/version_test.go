@@ -14,8 +14,11 @@ import (
 )
 
 // writeThree is the flag with which the golden files of version 3 were written.
-var writeThree = flag.Bool("write-report-3", false,
-	"write testdata/report-3*.json anew; never after version 3 was published")
+var writeThree = flag.Bool(
+	"write-report-3",
+	false,
+	"write testdata/report-3*.json anew; never after version 3 was published",
+)
 
 // asVersion3 returns a report in version 3 with every key of its task.
 func asVersion3(r *Report) *Report {
@@ -23,7 +26,8 @@ func asVersion3(r *Report) *Report {
 	r.Files = Hashes{Model: strings.Repeat("0a", 32), Recipe: strings.Repeat("1b", 32)}
 	r.Guarantee = r.Guarantee.explained()
 	r.Guarantee.Meaning = r.Guarantee.formerMeaningOf()
-	r.Events = append(r.Events,
+	r.Events = append(
+		r.Events,
 		Event{
 			ID:    "fit/train/all/model/gram",
 			Stage: "model",
@@ -32,16 +36,23 @@ func asVersion3(r *Report) *Report {
 			Part:  "train",
 			Mu:    .25,
 			Taken: new(bool),
-		})
+		},
+	)
 	r.Metrics.Records = &Count{9876.5, 12.25, true, "holdout"}
 	r.Metrics.MissingTargets = &Missing{-3, 12.25, 0, 0, .125, .95, true, "holdout"}
-	r.Importances = []Importance{{"age", 12.5, 11.25, 13.75, .95},
-		{"near \"bay\"", .125, 0, .5, .95}}
-	r.Columns = []Unread{{Column: "admitted", Left: true},
+	r.Importances = []Importance{
+		{"age", 12.5, 11.25, 13.75, .95},
+		{"near \"bay\"", .125, 0, .5, .95},
+	}
+	r.Columns = []Unread{
+		{Column: "admitted", Left: true},
 		{Column: "weight", Left: true, TooFew: true},
-		{Column: "stay", Unread: .25, StdError: .015625}}
+		{Column: "stay", Unread: .25, StdError: .015625},
+	}
 	if m := r.Metrics.R2; m != nil {
-		m.ResidualClip, m.Beyond, m.BeyondUpper = 0, .004, .01
+		m.ResidualClip = 0
+		m.Beyond = .004
+		m.BeyondUpper = .01
 		r.Metrics.MAE = &Quality{70, 65, 75, .95, true, "holdout"}
 		r.Metrics.RMSE = &Quality{100, 90, 120, .95, true, "holdout"}
 		r.Metrics.Intervals = []Interval{{.9, 250}, {.95, 354}}
@@ -93,8 +104,8 @@ func TestChecksum(t *testing.T) {
 		t.Fatal(err)
 	}
 	empty := strings.Replace(string(file), r.Checksum, "", 1)
-	if sum := fmt.Sprintf("%x", sha256.Sum256([]byte(empty))); len(r.Checksum) != 64 ||
-		sum != r.Checksum {
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(empty)))
+	if len(r.Checksum) != 64 || sum != r.Checksum {
 		t.Errorf("%s, want %s", r.Checksum, sum)
 	}
 	r.Guarantee.Epsilon = .5
@@ -128,7 +139,12 @@ func TestKeysOfVersions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = Decode(strings.NewReader(strings.Replace(string(file), tt.old, tt.new, 1)))
+		_, err = Decode(strings.NewReader(strings.Replace(
+			string(file),
+			tt.old,
+			tt.new,
+			1,
+		)))
 		if tt.says == "" && err != nil ||
 			tt.says != "" &&
 				(!errors.Is(err, ErrContent) || !strings.Contains(err.Error(), tt.says)) {

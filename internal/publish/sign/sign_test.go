@@ -30,7 +30,8 @@ func TestKnownSignature(t *testing.T) {
 	if err != nil || comment != "timestamp:1555779966\tfile:test" {
 		t.Errorf("%q, %v", comment, err)
 	}
-	if _, err := k.Verify([]byte("Test"), []byte(knownSignature)); !errors.Is(err, ErrForged) {
+	_, err = k.Verify([]byte("Test"), []byte(knownSignature))
+	if !errors.Is(err, ErrForged) {
 		t.Error(err)
 	}
 }
@@ -52,13 +53,15 @@ func TestSign(t *testing.T) {
 	if err != nil || public != k.Public() {
 		t.Fatal(err)
 	}
-	if comment, err := public.Verify(data, []byte(signature)); err != nil ||
-		comment != "timestamp:1\tfile:report.json\thashed" {
+	comment, err := public.Verify(data, []byte(signature))
+	if err != nil || comment != "timestamp:1\tfile:report.json\thashed" {
 		t.Fatalf("%q, %v", comment, err)
 	}
-	if comment, err := public.Verify(data,
-		[]byte(strings.ReplaceAll(signature, "\n", "\r\n"))); err != nil ||
-		strings.Contains(comment, "\r") {
+	comment, err = public.Verify(
+		data,
+		[]byte(strings.ReplaceAll(signature, "\n", "\r\n")),
+	)
+	if err != nil || strings.Contains(comment, "\r") {
 		t.Errorf("%q, %v", comment, err)
 	}
 	lines := strings.SplitAfter(signature, "\n")
@@ -68,20 +71,36 @@ func TestSign(t *testing.T) {
 		want            error
 	}{
 		"data": {"A report", signature, public, ErrForged},
-		"comment": {"a report",
-			strings.Replace(signature, "timestamp:1", "timestamp:2", 1), public, ErrComment},
+		"comment": {
+			"a report",
+			strings.Replace(signature, "timestamp:1", "timestamp:2", 1),
+			public,
+			ErrComment,
+		},
 		"key": {"a report", signature, other.Public(), ErrOtherKey},
-		"key of that name": {"a report", signature, PublicKey{public.ID, other.Public().key},
-			ErrForged},
-		"other signature": {"a report",
-			strings.Replace(signature, lines[1], linesWith(other, k, data), 1), public, ErrForged},
+		"key of that name": {
+			"a report",
+			signature,
+			PublicKey{public.ID, other.Public().key},
+			ErrForged,
+		},
+		"other signature": {
+			"a report",
+			strings.Replace(signature, lines[1], linesWith(other, k, data), 1),
+			public,
+			ErrForged,
+		},
 		"no comment": {"a report", lines[0] + lines[1], public, ErrSignature},
 		"empty":      {"a report", "", public, ErrSignature},
-		"base64": {"a report", strings.Replace(signature, lines[3], "!\n", 1), public,
-			ErrSignature},
+		"base64": {
+			"a report",
+			strings.Replace(signature, lines[3], "!\n", 1),
+			public,
+			ErrSignature,
+		},
 	} {
-		if _, err := tt.key.Verify([]byte(tt.data), []byte(tt.signature)); !errors.Is(err,
-			tt.want) {
+		_, err := tt.key.Verify([]byte(tt.data), []byte(tt.signature))
+		if !errors.Is(err, tt.want) {
 			t.Errorf("%s: %v, want %v", name, err, tt.want)
 		}
 	}
@@ -112,9 +131,13 @@ func TestSecretKeyFiles(t *testing.T) {
 		file, password string
 		want           error
 	}{
-		{string(open), "", nil}, {string(open), "unused", nil}, {string(locked), "word", nil},
-		{string(locked), "", ErrEncrypted}, {string(locked), "Word", ErrPassword},
-		{"", "", ErrKey}, {string(k.Public().File()), "", ErrKey},
+		{string(open), "", nil},
+		{string(open), "unused", nil},
+		{string(locked), "word", nil},
+		{string(locked), "", ErrEncrypted},
+		{string(locked), "Word", ErrPassword},
+		{"", "", ErrKey},
+		{string(k.Public().File()), "", ErrKey},
 		{strings.Replace(string(open), "RWQ", "RWR", 1), "", ErrKey},
 		{string(open[:len(open)-20]), "", ErrKey},
 	} {
@@ -126,8 +149,8 @@ func TestSecretKeyFiles(t *testing.T) {
 	edited := slices.Clone(open)
 	at := len(edited) - 60 // within the key
 	edited[at] ^= 1
-	if _, err := ParseSecretKey(edited, nil); !errors.Is(err, ErrPassword) &&
-		!errors.Is(err, ErrKey) {
+	_, err = ParseSecretKey(edited, nil)
+	if !errors.Is(err, ErrPassword) && !errors.Is(err, ErrKey) {
 		t.Errorf("a damaged key: %v", err)
 	}
 }
@@ -138,10 +161,13 @@ func TestScryptParameters(t *testing.T) {
 		ops, memory uint64
 		n, r, p     int
 	}{
-		{1 << 25, 1 << 30, 1 << 20, 8, 1}, {opsLimit, memoryLimit, 1 << 17, 8, 1},
-		{1 << 19, 1 << 24, 1 << 14, 8, 1}, {0, 1 << 30, 1 << 10, 8, 1},
+		{1 << 25, 1 << 30, 1 << 20, 8, 1},
+		{opsLimit, memoryLimit, 1 << 17, 8, 1},
+		{1 << 19, 1 << 24, 1 << 14, 8, 1},
+		{0, 1 << 30, 1 << 10, 8, 1},
 	} {
-		if n, r, p := scryptParameters(tt.ops, tt.memory); n != tt.n || r != tt.r || p != tt.p {
+		n, r, p := scryptParameters(tt.ops, tt.memory)
+		if n != tt.n || r != tt.r || p != tt.p {
 			t.Errorf("%d, %d: %d, %d, %d", tt.ops, tt.memory, n, r, p)
 		}
 	}

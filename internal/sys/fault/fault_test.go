@@ -8,8 +8,16 @@ import (
 
 func TestKindOf(t *testing.T) {
 	sentinel := New(Budget, "too little")
-	wrapped := fmt.Errorf("here: %w",
-		&Error{Kind: Recipe, Field: "a.b", Message: "no", Hint: "say yes", Err: sentinel})
+	wrapped := fmt.Errorf(
+		"here: %w",
+		&Error{
+			Kind:    Recipe,
+			Field:   "a.b",
+			Message: "no",
+			Hint:    "say yes",
+			Err:     sentinel,
+		},
+	)
 	for _, c := range []struct {
 		err  error
 		kind Kind

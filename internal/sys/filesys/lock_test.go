@@ -26,7 +26,8 @@ func TestTryLockFailsWhileLocked(t *testing.T) {
 			}
 			return f
 		}
-		first, second := open(), open()
+		first := open()
+		second := open()
 		if !TryLock(first) || TryLock(second) {
 			t.Errorf("%s: the first is kept out or the second is not", path)
 		}

@@ -19,7 +19,8 @@ func TestProgram(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		file += ".exe"
 	}
-	near, far := filepath.Join(filepath.Dir(self), file), filepath.Join(t.TempDir(), file)
+	near := filepath.Join(filepath.Dir(self), file)
+	far := filepath.Join(t.TempDir(), file)
 	t.Setenv("PATH", filepath.Dir(far))
 	if path, ok := FindProgram(name); ok {
 		t.Errorf("there is none, and it is %s", path)

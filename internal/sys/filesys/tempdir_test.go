@@ -48,8 +48,11 @@ func clearOne(_, dead *os.Root, _ string) {
 // TestSweepRemovesFoldersOfDeadProcesses checks that only the folders of dead processes are removed from the folder of
 // the results, and only their files named ours.
 func TestSweepRemovesFoldersOfDeadProcesses(t *testing.T) {
-	home, outside := t.TempDir(), t.TempDir()
-	at := func(name string) string { return filepath.Join(home, name) }
+	home := t.TempDir()
+	outside := t.TempDir()
+	at := func(name string) string {
+		return filepath.Join(home, name)
+	}
 	live, err := MakeTempDir(home, prefix)
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +72,8 @@ func TestSweepRemovesFoldersOfDeadProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	makeDir(t, at(prefix+"8"), 0o700)
-	if err := os.Symlink(filepath.Join(outside, "ours"), at(prefix+"8/ours")); err != nil {
+	err = os.Symlink(filepath.Join(outside, "ours"), at(prefix+"8/ours"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	if f, err := os.Open(home); err == nil {
@@ -92,7 +96,8 @@ func TestSweepRemovesFoldersOfDeadProcesses(t *testing.T) {
 	if len(dirNames(t, outside)) != 1 || len(dirNames(t, live.Path)) != 1 {
 		t.Error("a file outside, or of a live process, was removed")
 	}
-	if err := live.Close(); err != nil ||
+	err = live.Close()
+	if err != nil ||
 		slices.Contains(dirNames(t, home), filepath.Base(live.Path)) {
 		t.Errorf("closed: %v", err)
 	}
@@ -103,7 +108,8 @@ func TestSweepRemovesFoldersOfDeadProcesses(t *testing.T) {
 // kept.
 func TestMakeWhileSwept(t *testing.T) {
 	home := t.TempDir()
-	done, ended := make(chan struct{}), make(chan struct{})
+	done := make(chan struct{})
+	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		for {

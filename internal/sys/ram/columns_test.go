@@ -12,8 +12,12 @@ func TestTakenColumnsDoNotOverlap(t *testing.T) {
 		}
 		for j, column := range room {
 			if len(column) != shape[1] || cap(column) != shape[1]+spare {
-				t.Fatalf("a column of %d numbers and space for %d, for %v", len(column),
-					cap(column), shape)
+				t.Fatalf(
+					"a column of %d numbers and space for %d, for %v",
+					len(column),
+					cap(column),
+					shape,
+				)
 			}
 			for i := range column[:cap(column)] {
 				column[:cap(column)][i] = float64(j)
@@ -35,7 +39,8 @@ func TestColumns(t *testing.T) {
 	for range 2 {
 		columns, leave := GetColumns(5, 4, func(j int) bool { return j%2 == 1 })
 		for j, column := range columns {
-			if want := 4 * (j % 2); len(column) != want || (column == nil) != (want == 0) {
+			want := 4 * (j % 2)
+			if len(column) != want || (column == nil) != (want == 0) {
 				t.Errorf("column %d has %d numbers, want %d", j, len(column), want)
 			}
 		}

@@ -11,15 +11,19 @@ import (
 func TestGroupLimits(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{
-		"a/b/memory.max": "max\n", "a/memory.max": "3000\n", "memory.max": "5000\n",
+		"a/b/memory.max":                   "max\n",
+		"a/memory.max":                     "3000\n",
+		"memory.max":                       "5000\n",
 		"memory/job/memory.limit_in_bytes": "2000\n",
 		"memory/memory.limit_in_bytes":     "9223372036854771712\n",
 		"c/memory.max":                     "many\n",
 	} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o700); err != nil {
+		err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o700)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
+		err = os.WriteFile(filepath.Join(root, name), []byte(text), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -54,8 +58,11 @@ func TestTightest(t *testing.T) {
 	if before.Cur < limit {
 		t.Skip("the limit of this process is lower")
 	}
-	if err := unix.Setrlimit(unix.RLIMIT_AS,
-		&unix.Rlimit{Cur: limit, Max: before.Max}); err != nil {
+	err := unix.Setrlimit(
+		unix.RLIMIT_AS,
+		&unix.Rlimit{Cur: limit, Max: before.Max},
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = unix.Setrlimit(unix.RLIMIT_AS, &before) }()

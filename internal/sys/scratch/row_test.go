@@ -41,8 +41,8 @@ func TestRowPlacesRoundTrip(t *testing.T) {
 	for k, x := range rows {
 		before := 0
 		for j, size := range x.sizes {
-			if got := readData(t, f, x.row.Place(j, before, size)); !bytes.Equal(got,
-				bytes.Repeat([]byte{fill(k, j)}, size)) {
+			got := readData(t, f, x.row.Place(j, before, size))
+			if !bytes.Equal(got, bytes.Repeat([]byte{fill(k, j)}, size)) {
 				t.Errorf("place %d of row %d has other bytes than were written", j, k)
 			}
 			before += size

@@ -37,15 +37,18 @@ func readData(t *testing.T, f *File, p Place) []byte {
 
 func TestScratchRoundTrip(t *testing.T) {
 	f := createScratch(t, t.TempDir())
-	a, b := f.Reserve(1000), f.Reserve(70)
-	first, second := bytes.Repeat([]byte("a"), 1000), bytes.Repeat([]byte("b"), 70)
+	a := f.Reserve(1000)
+	b := f.Reserve(70)
+	first := bytes.Repeat([]byte("a"), 1000)
+	second := bytes.Repeat([]byte("b"), 70)
 	writeData(t, f, &a, first)
 	writeData(t, f, &b, second)
 	if !bytes.Equal(readData(t, f, a), first) || !bytes.Equal(readData(t, f, b), second) {
 		t.Error("other bytes than were written")
 	}
 	writeData(t, f, &a, bytes.Repeat([]byte("c"), 1000))
-	if got := readData(t, f, a); !bytes.Equal(got, bytes.Repeat([]byte("c"), 1000)) ||
+	got := readData(t, f, a)
+	if !bytes.Equal(got, bytes.Repeat([]byte("c"), 1000)) ||
 		!bytes.Equal(readData(t, f, b), second) {
 		t.Error("other bytes than were written at last")
 	}
@@ -131,8 +134,8 @@ func TestClosedScratchLeavesNoFile(t *testing.T) {
 		if err != nil || info.Mode().Perm() != 0o700 {
 			t.Errorf("others may enter: %v %v", info.Mode(), err)
 		}
-		if inside, err := os.ReadDir(filepath.Join(folder, entries[0].Name())); err != nil ||
-			len(inside) != 0 {
+		inside, err := os.ReadDir(filepath.Join(folder, entries[0].Name()))
+		if err != nil || len(inside) != 0 {
 			t.Errorf("the open file has a name: %v", err)
 		}
 	}
@@ -142,7 +145,8 @@ func TestClosedScratchLeavesNoFile(t *testing.T) {
 	if entries, _ = os.ReadDir(folder); len(entries) != 0 {
 		t.Errorf("%d folders are left", len(entries))
 	}
-	if _, err := Create(filepath.Join(folder, "none"), [KeySize]byte{}); !errors.Is(err, ErrWrite) {
+	_, err = Create(filepath.Join(folder, "none"), [KeySize]byte{})
+	if !errors.Is(err, ErrWrite) {
 		t.Errorf("no folder: %v", err)
 	}
 }
@@ -182,16 +186,20 @@ func TestReadInto(t *testing.T) {
 		t.Fatal(err)
 	}
 	memory := make([]byte, len(want), len(want)+Overhead)
-	if n := testing.AllocsPerRun(10, func() {
+	n := testing.AllocsPerRun(10, func() {
 		err = f.ReadInto(p, memory)
-	}); err != nil || n > 1 { // the nonce
+	})
+	if err != nil || n > 1 { // the nonce
 		t.Fatalf("%v, %v allocations", err, n)
 	}
 	if !bytes.Equal(memory, want) {
 		t.Errorf("%q was kept as %q", want, memory)
 	}
-	for _, other := range [][]byte{make([]byte, len(want)), memory[:len(want)-1],
-		make([]byte, len(want)+1, 100)} {
+	for _, other := range [][]byte{
+		make([]byte, len(want)),
+		memory[:len(want)-1],
+		make([]byte, len(want)+1, 100),
+	} {
 		if err := f.ReadInto(p, other); !errors.Is(err, errSize) {
 			t.Errorf("%d bytes with space for %d: %v", len(other), cap(other), err)
 		}

@@ -59,8 +59,16 @@ type (
 func TestSectionMembersAreRequired(t *testing.T) {
 	const round, angular = `{"name":"a","radius":2,"label":"r","colour":"red"}`, `{"name":"a","label":"s","side":3,"colour":"red"}`
 	for text, want := range map[string]shape{
-		round:                         {Name: "a", circle: &circle{2, "r"}, Colour: "red"},
-		angular:                       {Name: "a", Square: &square{"s", 3}, Colour: "red"},
+		round: {
+			Name:   "a",
+			circle: &circle{2, "r"},
+			Colour: "red",
+		},
+		angular: {
+			Name:   "a",
+			Square: &square{"s", 3},
+			Colour: "red",
+		},
 		`{"name":"a","colour":"red"}`: {Name: "a", Colour: "red"},
 	} {
 		got := shape{}
@@ -74,12 +82,13 @@ func TestSectionMembersAreRequired(t *testing.T) {
 		if err == nil {
 			err = doc.Decode(&got, "1")
 		}
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(shape{})); err != nil || diff != "" {
+		diff := cmp.Diff(want, got, cmp.AllowUnexported(shape{}))
+		if err != nil || diff != "" {
 			t.Errorf("%s: %v %s", text, err, diff)
 		}
 		file, err := Encode(&got, "1")
-		if short := strings.NewReplacer("\n", "", "  ", "", ": ",
-			":").Replace(string(file)); err != nil || short != text {
+		short := strings.NewReplacer("\n", "", "  ", "", ": ", ":").Replace(string(file))
+		if err != nil || short != text {
 			t.Errorf("%s was encoded as %s, %v", text, short, err)
 		}
 	}
@@ -91,7 +100,11 @@ func TestSectionMembersAreRequired(t *testing.T) {
 		{round, shape{}, `1:13: unknown key "radius"`},
 		{round, shape{Square: new(square)}, `1:13: unknown key "radius"`},
 		{angular, shape{circle: new(circle)}, `1:25: unknown key "side"`},
-		{`{"name":"a","colour":"red"}`, shape{circle: new(circle)}, `1:1: key "radius" is absent`},
+		{
+			`{"name":"a","colour":"red"}`,
+			shape{circle: new(circle)},
+			`1:1: key "radius" is absent`,
+		},
 	} {
 		doc, err := Parse([]byte(c.text))
 		if err != nil {
@@ -116,17 +129,33 @@ func TestDecode(t *testing.T) {
 	y := 2.5
 	for text, want := range map[string]file{
 		`{"name":"a","x":1,"y":2.5,"on":true,"points":[],"nested":null}`: {
-			common: common{"a"}, Inner: point{1, &y}, On: true, Points: []point{}},
+			common: common{"a"},
+			Inner:  point{1, &y},
+			On:     true,
+			Points: []point{},
+		},
 		" {\n\"nested\" : { \"list\":[ \"\\u0041\\\"\" , \"]}\" ] },\t\"points\":[{\"x\":-1e3},{\"y\":2.5,\"x\":0}],\"on\":false,\"x\":1,\"name\":\"\",\"count\":7}\r\n": {
-			Inner: point{1, nil}, Count: 7, Points: []point{{-1000, nil}, {0, &y}},
-			Nested: &nested{[]string{"A\"", "]}"}}},
+			Inner:  point{1, nil},
+			Count:  7,
+			Points: []point{{-1000, nil}, {0, &y}},
+			Nested: &nested{[]string{"A\"", "]}"}},
+		},
 		`{"name":"","x":1,"on":true,"points":[],"nested":null,"any":{"a":[1,null,true,{"b":"c"}]},"grid":[[1,-2],[]]}`: {
-			Inner: point{1, nil}, On: true, Points: []point{}, Grid: [][]int{{1, -2}, {}},
-			Any: map[string]any{"a": []any{1., nil, true, map[string]any{"b": "c"}}}},
+			Inner:  point{1, nil},
+			On:     true,
+			Points: []point{},
+			Grid:   [][]int{{1, -2}, {}},
+			Any:    map[string]any{"a": []any{1., nil, true, map[string]any{"b": "c"}}},
+		},
 	} {
 		got, err := decodeFile(text, "3")
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(file{}),
-			cmp.AllowUnexported(Value{})); err != nil || diff != "" {
+		diff := cmp.Diff(
+			want,
+			got,
+			cmp.AllowUnexported(file{}),
+			cmp.AllowUnexported(Value{}),
+		)
+		if err != nil || diff != "" {
 			t.Errorf("%s: %v %s", text, err, diff)
 		}
 	}
@@ -143,7 +172,11 @@ func TestDecodeRefuses(t *testing.T) {
 		{good, `[]`, `1:1: must be an object`},
 		{`"a"`, "\"\xff\"", `1:10: is not valid UTF-8`},
 		{`"name"`, `"Name"`, `1:2: unknown key "Name"`},
-		{`"name"`, `"count":1,` + "\n " + `"count":1,"name"`, `2:2: key "count" is repeated`},
+		{
+			`"name"`,
+			`"count":1,` + "\n " + `"count":1,"name"`,
+			`2:2: key "count" is repeated`,
+		},
 		{`"name":"a",`, ``, `1:1: key "name" is absent`},
 		{`{"x":2}`, `{"x":2,"x":3}`, `1:46: points[0]: key "x" is repeated`},
 		{`{"x":2}`, `{"x":2},{"y":1}`, `1:47: points[1]: key "x" is absent`},
@@ -161,8 +194,11 @@ func TestDecodeRefuses(t *testing.T) {
 		{`["b"]`, `["b",3]`, `1:70: nested.list[1]: must be a string`},
 		{`["b"]`, `null`, `1:65: nested.list: must be a list`},
 		{`[{}]`, `[{"a":{"b":1,"b":2}}]`, `1:91: any: key "b" is repeated`},
-		{`"name"`, `"` + strings.Repeat("é", 30) + `":1,"name"`,
-			`1:2: unknown key "` + strings.Repeat("é", 20) + `"...`},
+		{
+			`"name"`,
+			`"` + strings.Repeat("é", 30) + `":1,"name"`,
+			`1:2: unknown key "` + strings.Repeat("é", 20) + `"...`,
+		},
 	} {
 		text := strings.Replace(good, c.old, c.new, 1)
 		_, err := decodeFile(text, "3")
@@ -175,11 +211,15 @@ func TestDecodeRefuses(t *testing.T) {
 
 func TestVersions(t *testing.T) {
 	for version, want := range map[string]string{
-		"1": `1:31: unknown key "on"`, "2": `1:21: unknown key "count"`, "3": "",
+		"1": `1:31: unknown key "on"`,
+		"2": `1:21: unknown key "count"`,
+		"3": "",
 		"4": `1:21: unknown key "count"`,
 	} {
-		_, err := decodeFile(`{"name":"a","x":1,  "count":1,"on":true,"points":[],"nested":null}`,
-			version)
+		_, err := decodeFile(
+			`{"name":"a","x":1,  "count":1,"on":true,"points":[],"nested":null}`,
+			version,
+		)
 		if want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("version %s: %v, want %s", version, err, want)
 		}
@@ -189,8 +229,11 @@ func TestVersions(t *testing.T) {
 		Spare  int `json:"spare" format:"2,4+?"`
 	}
 	for version, want := range map[string]string{
-		"2": `key "needed" unknown`, "3": `key "spare" unknown`, "4": "", "10": "",
-		"": `both unknown`,
+		"2":  `key "needed" unknown`,
+		"3":  `key "spare" unknown`,
+		"4":  "",
+		"10": "",
+		"":   `both unknown`,
 	} {
 		sch := newSchema(version)
 		var got string
@@ -206,11 +249,16 @@ func TestVersions(t *testing.T) {
 			got = "another use"
 		}
 		if got != want {
-			t.Errorf("version %q of a key that is known from a version on: %q, want %q", version,
-				got, want)
+			t.Errorf(
+				"version %q of a key that is known from a version on: %q, want %q",
+				version,
+				got,
+				want,
+			)
 		}
 	}
-	if _, err := decodeFile(`{"name":"a","x":1,"points":[],"nested":null}`, "1"); err == nil ||
+	_, err := decodeFile(`{"name":"a","x":1,"points":[],"nested":null}`, "1")
+	if err == nil ||
 		!strings.HasSuffix(err.Error(), `key "count" is absent`) {
 		t.Errorf("%v", err)
 	}
@@ -218,10 +266,15 @@ func TestVersions(t *testing.T) {
 
 func TestEncode(t *testing.T) {
 	y := .1
-	f := &file{common: common{"<a>"}, Inner: point{1, &y}, On: true,
-		Points: []point{{1e21, nil}, {-0.5, &y}}, Nested: &nested{},
-		Open: []nested{{[]string{"b"}}, {}},
-		Any:  map[string]any{"b": 1., "a": nil}}
+	f := &file{
+		common: common{"<a>"},
+		Inner:  point{1, &y},
+		On:     true,
+		Points: []point{{1e21, nil}, {-0.5, &y}},
+		Nested: &nested{},
+		Open:   []nested{{[]string{"b"}}, {}},
+		Any:    map[string]any{"b": 1., "a": nil},
+	}
 	got, err := Encode(f, "2")
 	const want = `{
   "name": "<a>",
@@ -271,10 +324,12 @@ func TestRawAndText(t *testing.T) {
 	if kind, err := f.A[1].Text("kind"); kind != "x" || err != nil {
 		t.Error(kind, err)
 	}
-	if _, err := f.A[0].Text("kind"); err == nil || err.Error() != `1:7: key "kind" is absent` {
+	_, err = f.A[0].Text("kind")
+	if err == nil || err.Error() != `1:7: key "kind" is absent` {
 		t.Error(err)
 	}
-	if _, err := f.A[1].Text("b"); err == nil || err.Error() != `1:31: b: must be a string` {
+	_, err = f.A[1].Text("b")
+	if err == nil || err.Error() != `1:31: b: must be a string` {
 		t.Error(err)
 	}
 	for path, want := range map[string]string{
@@ -289,8 +344,9 @@ func TestRawAndText(t *testing.T) {
 			t.Errorf("%q: %s, want %s", path, got, want)
 		}
 	}
-	if got := (&Error{Path: "[1].b"}).InValue("a").InValue(
-		"scores[0]").Path; got != "scores[0].a[1].b" {
+	got := (&Error{Path: "[1].b"}).InValue("a").InValue(
+		"scores[0]").Path
+	if got != "scores[0].a[1].b" {
 		t.Error(got)
 	}
 }
@@ -313,8 +369,13 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := decodeFile(string(data), "2")
-		if diff := cmp.Diff(f, got, cmp.AllowUnexported(file{}),
-			cmp.AllowUnexported(Value{})); err != nil || diff != "" {
+		diff := cmp.Diff(
+			f,
+			got,
+			cmp.AllowUnexported(file{}),
+			cmp.AllowUnexported(Value{}),
+		)
+		if err != nil || diff != "" {
 			t.Fatalf("%s: %v %s", data, err, diff)
 		}
 	})

@@ -13,8 +13,8 @@ import (
 func TestMeter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var screen, pipe bytes.Buffer
-		live, dumb := NewMeter(&screen, true, "dptrain", "models"),
-			NewMeter(&pipe, false, "dptrain", "models")
+		live := NewMeter(&screen, true, "dptrain", "models")
+		dumb := NewMeter(&pipe, false, "dptrain", "models")
 		for i := range 100 {
 			live.Show(float64(i), 100, "")
 			dumb.Show(float64(i), 100, "fitting")
@@ -24,7 +24,8 @@ func TestMeter(t *testing.T) {
 		lines := strings.Split(screen.String(), "\r\x1b[K")
 		if lines[1] != "dptrain: 0 of 100 models" ||
 			lines[51] != "dptrain: 50 of 100 models, about 2 min left" ||
-			lines[len(lines)-1] != "" || strings.Contains(screen.String(), "\n") {
+			lines[len(lines)-1] != "" ||
+			strings.Contains(screen.String(), "\n") {
 			t.Errorf("%q", lines)
 		}
 		want := "dptrain: 30 of 100 models, fitting, about 2 min left\ndptrain: 60 of 100 models, fitting, about 80 s left\ndptrain: 90 of 100 models, fitting, about 20 s left\n"

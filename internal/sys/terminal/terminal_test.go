@@ -33,7 +33,8 @@ func TestVisible(t *testing.T) {
 		t.Fatal(err)
 	}
 	var back string
-	if err := json.Unmarshal(escapeControls(quoted), &back); err != nil || back != hostileName {
+	err = json.Unmarshal(escapeControls(quoted), &back)
+	if err != nil || back != hostileName {
 		t.Errorf("in JSON: %q, %v", back, err)
 	}
 }
@@ -49,7 +50,8 @@ func TestWatch(t *testing.T) {
 	w.next = w.next.Add(-2 * w.interval)
 	w.Show(123456, 21, 30)
 	w.Clear()
-	if got := stderr.String(); !strings.HasPrefix(got,
+	got := stderr.String()
+	if !strings.HasPrefix(got,
 		"\rdptrain: 123456 records, 70% of the file") || !strings.HasSuffix(got, " \r") {
 		t.Errorf("%q", got)
 	}

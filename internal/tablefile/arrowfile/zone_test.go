@@ -8,10 +8,20 @@ import (
 func TestZoneOf(t *testing.T) {
 	at := time.Date(2024, 7, 1, 12, 0, 0, 0, time.UTC)
 	for name, want := range map[string]string{
-		"UTC": "12:00", "Europe/Berlin": "14:00", "Asia/Kolkata": "17:30", "+02:00": "14:00",
-		"-0330": "08:30", "+05": "17:00", "+00:00": "12:00",
-		"": "", "Local": "", "Mars/Olympus": "", "../etc/passwd": "", "+2:00": "", "02:00": "",
-		"+25:00": "",
+		"UTC":           "12:00",
+		"Europe/Berlin": "14:00",
+		"Asia/Kolkata":  "17:30",
+		"+02:00":        "14:00",
+		"-0330":         "08:30",
+		"+05":           "17:00",
+		"+00:00":        "12:00",
+		"":              "",
+		"Local":         "",
+		"Mars/Olympus":  "",
+		"../etc/passwd": "",
+		"+2:00":         "",
+		"02:00":         "",
+		"+25:00":        "",
 	} {
 		got := ""
 		if zone := ZoneOf(name); zone != nil {

@@ -20,8 +20,14 @@ func TestHalfText(t *testing.T) {
 		}
 	}
 	for bits, want := range map[uint16]string{
-		0x2e66: "0.1", 0x3555: "0.3333", 0x3c00: "1", 0x7bff: "65504", 0xb800: "-0.5", 0x0001: "6e-08",
-		0x0400: "6.104e-05", 0x4248: "3.14",
+		0x2e66: "0.1",
+		0x3555: "0.3333",
+		0x3c00: "1",
+		0x7bff: "65504",
+		0xb800: "-0.5",
+		0x0001: "6e-08",
+		0x0400: "6.104e-05",
+		0x4248: "3.14",
 	} {
 		if got := string(AppendFloat(nil, Float16(bits), 16)); got != want {
 			t.Errorf("%#x is %q, want %q", bits, got, want)

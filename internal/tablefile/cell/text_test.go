@@ -14,14 +14,18 @@ func TestText(t *testing.T) {
 		rule       Text
 		text, want string
 	}{
-		{Text{}, "New  York", "New  York"}, {Text{Fold: FoldExact}, "New  York", "New  York"},
+		{Text{}, "New  York", "New  York"},
+		{Text{Fold: FoldExact}, "New  York", "New  York"},
 		{Text{Fold: FoldBlanks}, "New \t York", "New York"},
 		{Text{Fold: FoldCase}, "New \t YORK", "new york"},
 		{Text{Fold: FoldCase}, "GRÜN ΑΣ ЖЏ ×", "grün ας жџ ×"[:0] + "grün ασ жџ ×"},
 		{Text{Fold: FoldCase}, "İŞ", "İŞ"},
-		{Text{Prefix: 3}, "A01.12", "A01"}, {Text{Prefix: 3}, "A0", "A0"},
-		{Text{Prefix: 2}, "äöü", "äö"}, {Text{Prefix: 2}, "A B", "A"},
-		{Text{Prefix: 2, Fold: FoldCase}, "None", "None"}, {Text{Prefix: 2, Hash: 7}, "", ""},
+		{Text{Prefix: 3}, "A01.12", "A01"},
+		{Text{Prefix: 3}, "A0", "A0"},
+		{Text{Prefix: 2}, "äöü", "äö"},
+		{Text{Prefix: 2}, "A B", "A"},
+		{Text{Prefix: 2, Fold: FoldCase}, "None", "None"},
+		{Text{Prefix: 2, Hash: 7}, "", ""},
 		{Text{Prefix: 2}, "none", "no"},
 		{Text{Hash: 64}, "NA", "NA"},
 	} {
@@ -35,8 +39,12 @@ func TestText(t *testing.T) {
 // of Unicode; that the hash is that of the library; and that every value of a rule that hashes is a bucket.
 func TestTextTwice(t *testing.T) {
 	small := func(text string) bool {
-		for _, rule := range []Text{{Fold: FoldBlanks}, {Fold: FoldCase}, {Prefix: 3},
-			{Fold: FoldCase, Prefix: 5}} {
+		for _, rule := range []Text{
+			{Fold: FoldBlanks},
+			{Fold: FoldCase},
+			{Prefix: 3},
+			{Fold: FoldCase, Prefix: 5},
+		} {
 			once := rule.Value(Trim(text))
 			if rule.Value(once) != once {
 				t.Errorf("%+v of %q: %q and then %q", rule, text, once, rule.Value(once))

@@ -62,7 +62,8 @@ func TestHalfwayDecimalsRoundExactly(t *testing.T) {
 		for k := uint64(0); k < 200; k++ {
 			half := uint64(1)<<e + k<<(e-53) + 1<<(e-53)>>1
 			for d := -1; d <= 1; d++ {
-				if s := strconv.FormatUint(half+uint64(d), 10); !checkAgrees(t, s) && len(s) <= 19 {
+				s := strconv.FormatUint(half+uint64(d), 10)
+				if !checkAgrees(t, s) && len(s) <= 19 {
 					t.Fatalf("declined %q", s)
 				}
 			}

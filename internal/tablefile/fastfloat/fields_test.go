@@ -58,14 +58,23 @@ func TestFieldsAreThoseOfScan(t *testing.T) {
 			case 1:
 				fields = append(fields, strconv.Itoa(rng.IntN(2000)-1000))
 			default:
-				fields = append(fields,
-					strconv.FormatFloat(rng.NormFloat64()*math.Pow(10, float64(rng.IntN(6)-2)), 'f',
-						rng.IntN(9), 64))
+				fields = append(
+					fields,
+					strconv.FormatFloat(
+						rng.NormFloat64()*math.Pow(10, float64(rng.IntN(6)-2)),
+						'f',
+						rng.IntN(9),
+						64,
+					),
+				)
 			}
 		}
 		line := strings.Join(fields, ",")
-		read += readFields(t, lineInBuffer(line, "\n123,456.5,7777777777777777"[:rng.IntN(26)]),
-			rng.IntN(len(fields)+2))
+		read += readFields(
+			t,
+			lineInBuffer(line, "\n123,456.5,7777777777777777"[:rng.IntN(26)]),
+			rng.IntN(len(fields)+2),
+		)
 	}
 	if fieldsAvailable() && read < 400_000 {
 		t.Errorf("only %d fields were read", read)
@@ -119,7 +128,8 @@ func BenchmarkFields(b *testing.B) {
 		for b.Loop() {
 			for k, i := 0, 0; k < 90; k++ {
 				v, n, _ := Scan(line[i:])
-				out[k], i = v, i+n+1
+				out[k] = v
+				i = i + n + 1
 			}
 		}
 	})

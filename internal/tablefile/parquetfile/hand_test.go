@@ -28,8 +28,11 @@ type page struct {
 // dataPage is a data page of version 1; body is written as it is.
 func dataPage(values, expanded int, enc format.Encoding, body []byte) page {
 	p := page{
-		header: format.PageHeader{Type: format.DataPage, UncompressedPageSize: int32(expanded)},
-		body:   body,
+		header: format.PageHeader{
+			Type:                 format.DataPage,
+			UncompressedPageSize: int32(expanded),
+		},
+		body: body,
 	}
 	p.header.DataPageHeader.Set(
 		format.DataPageHeader{
@@ -42,15 +45,25 @@ func dataPage(values, expanded int, enc format.Encoding, body []byte) page {
 
 // dataPage2 is a data page of version 2 whose body starts with levels.
 func dataPage2(
-	values, expanded, repetition, definition int, stored bool, enc format.Encoding, body []byte,
+	values, expanded, repetition, definition int,
+	stored bool,
+	enc format.Encoding,
+	body []byte,
 ) page {
 	p := page{
-		header: format.PageHeader{Type: format.DataPageV2, UncompressedPageSize: int32(expanded)},
-		body:   body,
+		header: format.PageHeader{
+			Type:                 format.DataPageV2,
+			UncompressedPageSize: int32(expanded),
+		},
+		body: body,
 	}
-	h := format.DataPageHeaderV2{NumValues: int32(values), NumRows: int32(values), Encoding: enc,
+	h := format.DataPageHeaderV2{
+		NumValues:                  int32(values),
+		NumRows:                    int32(values),
+		Encoding:                   enc,
 		DefinitionLevelsByteLength: int32(definition),
-		RepetitionLevelsByteLength: int32(repetition)}
+		RepetitionLevelsByteLength: int32(repetition),
+	}
 	h.IsCompressed.Set(!stored)
 	p.header.DataPageHeaderV2.Set(h)
 	return p
@@ -86,22 +99,42 @@ func chunkOf(t testing.TB, pages ...page) []byte {
 
 // readChunk reads a chunk of the given number of rows.
 func readChunk(
-	data []byte, typ Type, codec format.CompressionCodec, rows, whole int,
+	data []byte,
+	typ Type,
+	codec format.CompressionCodec,
+	rows, whole int,
 ) (out []string, err error) {
 	return readMany(data, typ, codec, rows, whole, nil)
 }
 
 // readMany is readChunk with a function that converts many numbers at once.
 func readMany(
-	data []byte, typ Type, codec format.CompressionCodec, rows, whole int, many func([]string, []byte, *[Classes]int),
+	data []byte,
+	typ Type,
+	codec format.CompressionCodec,
+	rows, whole int,
+	many func([]string, []byte, *[Classes]int),
 ) (out []string, err error) {
-	c := &Column[string]{Type: typ,
+	c := &Column[string]{
+		Type: typ,
 		File: File{At: bytes.NewReader(data), Size: int64(len(data)), Whole: whole},
 		Cell: func(v Value) (string, uint8) {
 			return cellText(typ, v), classOf(typ, cellText(typ, v))
-		}, Many: many, Null: "null", NullClass: 2, Text: 1 << 10}
+		},
+		Many:      many,
+		Null:      "null",
+		NullClass: 2,
+		Text:      1 << 10,
+	}
 	defer c.Close()
-	err = c.Open(Chunk{Offset: 4, Size: int64(len(data) - 4), Codec: codec}, int64(rows))
+	err = c.Open(
+		Chunk{
+			Offset: 4,
+			Size:   int64(len(data) - 4),
+			Codec:  codec,
+		},
+		int64(rows),
+	)
 	for dst := make([]string, 100); err == nil; {
 		var n int
 		n, err = c.Read(dst)
@@ -132,7 +165,8 @@ func compressPage(t testing.TB, codec format.CompressionCodec, data []byte) []by
 
 // TestPagesByHand reads pages that other writers produce and the Parquet library does not.
 func TestPagesByHand(t *testing.T) {
-	boolean, text := Type{Kind: format.Boolean}, Type{Kind: format.ByteArray}
+	boolean := Type{Kind: format.Boolean}
+	text := Type{Kind: format.ByteArray}
 	maybe := Type{Kind: format.Boolean, Optional: true}
 	long := strings.Repeat("q", 3000)
 	ab := append(withLength([]byte("a")), withLength([]byte(long))...)
@@ -143,31 +177,94 @@ func TestPagesByHand(t *testing.T) {
 		want string
 		page []page
 	}{
-		{"a run of true as its bit", boolean, 10, "true×9 false",
-			[]page{dataPage(10, 9, format.RLE, withLength([]byte{18, 1, 2, 0}))}},
-		{"a run of true as a byte of ones", boolean, 9, "true×9",
-			[]page{dataPage(9, 6, format.RLE, withLength([]byte{18, 255}))}},
-		{"runs of no value", boolean, 2, "true false",
-			[]page{dataPage(2, 9, format.RLE, withLength([]byte{0, 1, 1, 3, 1}))}},
-		{"a group that is cut off", boolean, 9, "true×8 false",
-			[]page{dataPage(9, 8, format.RLE, withLength([]byte{5, 255, 0}))}},
-		{"no bytes where all is null", maybe, 3, "null×3",
-			[]page{dataPage(3, 6, format.RLE, withLength([]byte{6, 0}))}},
-		{"repetition levels that say nothing", maybe, 3, "true null×2",
-			[]page{dataPage2(3, 6, 2, 3, false, format.Plain, []byte{6, 0, 3, 1, 0, 1})}},
-		{"levels of a required column", boolean, 1, "true",
-			[]page{dataPage2(1, 3, 0, 2, false, format.Plain, []byte{2, 1, 1})}},
-		{"a page of no values", boolean, 1, "true",
-			[]page{dataPage(0, 0, format.Plain, nil), dataPage(1, 1, format.Plain, []byte{1}),
-				dataPage(0, 0, format.RLE, nil)}},
-		{"texts of a dictionary, twice", text, 3, `"a" "` + long[:1024] + `" "a"`,
-			[]page{dictionaryPage(2, len(ab), ab), dictionaryPage(1, 8, ab[:5]),
-				dataPage(3, 3, plainDictionary, []byte{1, 3, 2})}},
-		{"a dictionary after which texts stand in the page", text, 2, `"a" "` + long[:1024] + `"`,
-			[]page{dictionaryPage(2, len(ab), ab), dataPage(2, len(ab), format.Plain, ab)}},
-		{"places of no bits", text, 4, `"a"×4`,
-			[]page{dictionaryPage(1, 5, ab[:5]),
-				dataPage(4, 2, format.RLEDictionary, []byte{0, 8})}},
+		{
+			"a run of true as its bit",
+			boolean,
+			10,
+			"true×9 false",
+			[]page{dataPage(10, 9, format.RLE, withLength([]byte{18, 1, 2, 0}))},
+		},
+		{
+			"a run of true as a byte of ones",
+			boolean,
+			9,
+			"true×9",
+			[]page{dataPage(9, 6, format.RLE, withLength([]byte{18, 255}))},
+		},
+		{
+			"runs of no value",
+			boolean,
+			2,
+			"true false",
+			[]page{dataPage(2, 9, format.RLE, withLength([]byte{0, 1, 1, 3, 1}))},
+		},
+		{
+			"a group that is cut off",
+			boolean,
+			9,
+			"true×8 false",
+			[]page{dataPage(9, 8, format.RLE, withLength([]byte{5, 255, 0}))},
+		},
+		{
+			"no bytes where all is null",
+			maybe,
+			3,
+			"null×3",
+			[]page{dataPage(3, 6, format.RLE, withLength([]byte{6, 0}))},
+		},
+		{
+			"repetition levels that say nothing",
+			maybe,
+			3,
+			"true null×2",
+			[]page{dataPage2(3, 6, 2, 3, false, format.Plain, []byte{6, 0, 3, 1, 0, 1})},
+		},
+		{
+			"levels of a required column",
+			boolean,
+			1,
+			"true",
+			[]page{dataPage2(1, 3, 0, 2, false, format.Plain, []byte{2, 1, 1})},
+		},
+		{
+			"a page of no values",
+			boolean,
+			1,
+			"true",
+			[]page{
+				dataPage(0, 0, format.Plain, nil),
+				dataPage(1, 1, format.Plain, []byte{1}),
+				dataPage(0, 0, format.RLE, nil),
+			},
+		},
+		{
+			"texts of a dictionary, twice",
+			text,
+			3,
+			`"a" "` + long[:1024] + `" "a"`,
+			[]page{
+				dictionaryPage(2, len(ab), ab),
+				dictionaryPage(1, 8, ab[:5]),
+				dataPage(3, 3, plainDictionary, []byte{1, 3, 2}),
+			},
+		},
+		{
+			"a dictionary after which texts stand in the page",
+			text,
+			2,
+			`"a" "` + long[:1024] + `"`,
+			[]page{dictionaryPage(2, len(ab), ab), dataPage(2, len(ab), format.Plain, ab)},
+		},
+		{
+			"places of no bits",
+			text,
+			4,
+			`"a"×4`,
+			[]page{
+				dictionaryPage(1, 5, ab[:5]),
+				dataPage(4, 2, format.RLEDictionary, []byte{0, 8}),
+			},
+		},
 	} {
 		for _, codec := range codecs {
 			pages := slices.Clone(c.page)
@@ -176,31 +273,57 @@ func TestPagesByHand(t *testing.T) {
 				if h := p.header.DataPageHeaderV2; h.Valid {
 					levels = int(h.V.DefinitionLevelsByteLength + h.V.RepetitionLevelsByteLength)
 				}
-				pages[k].body = append(slices.Clone(p.body[:levels]),
-					compressPage(t, codec, p.body[levels:])...)
+				pages[k].body = append(
+					slices.Clone(p.body[:levels]),
+					compressPage(t, codec, p.body[levels:])...,
+				)
 				pages[k].header.CRC = int32(crc32.ChecksumIEEE(pages[k].body))
 			}
 			data := chunkOf(t, pages...)
 			for _, whole := range []int{WholePage, 0} {
 				got, err := readChunk(data, c.typ, codec, c.rows, whole)
 				if err != nil || countEqual(got) != c.want {
-					t.Errorf("%s, %v, whole pages %d: %.200s, %v", c.name, codec, whole,
-						countEqual(got), err)
+					t.Errorf(
+						"%s, %v, whole pages %d: %.200s, %v",
+						c.name,
+						codec,
+						whole,
+						countEqual(got),
+						err,
+					)
 				}
 				bad := bytes.Clone(data)
 				bad[len(bad)-1] ^= 1
-				if got, err := readChunk(bad, c.typ, codec, c.rows,
-					whole); len(pages[len(pages)-1].body) > 0 && !errors.Is(err, ErrDamaged) {
-					t.Errorf("%s, %v, whole pages %d: a changed byte is not seen: %v, %v", c.name,
-						codec, whole, got, err)
+				got, err = readChunk(bad, c.typ, codec, c.rows, whole)
+				if len(pages[len(pages)-1].body) > 0 && !errors.Is(err, ErrDamaged) {
+					t.Errorf(
+						"%s, %v, whole pages %d: a changed byte is not seen: %v, %v",
+						c.name,
+						codec,
+						whole,
+						got,
+						err,
+					)
 				}
-				if _, err := readChunk(data, c.typ, codec, c.rows+1, whole); !errors.Is(err,
-					ErrDamaged) {
-					t.Errorf("%s, %v, whole pages %d: a row more: %v", c.name, codec, whole, err)
+				_, err = readChunk(data, c.typ, codec, c.rows+1, whole)
+				if !errors.Is(err, ErrDamaged) {
+					t.Errorf(
+						"%s, %v, whole pages %d: a row more: %v",
+						c.name,
+						codec,
+						whole,
+						err,
+					)
 				}
-				if _, err := readChunk(data, c.typ, codec, c.rows-1, whole); !errors.Is(err,
-					ErrDamaged) {
-					t.Errorf("%s, %v, whole pages %d: a row less: %v", c.name, codec, whole, err)
+				_, err = readChunk(data, c.typ, codec, c.rows-1, whole)
+				if !errors.Is(err, ErrDamaged) {
+					t.Errorf(
+						"%s, %v, whole pages %d: a row less: %v",
+						c.name,
+						codec,
+						whole,
+						err,
+					)
 				}
 			}
 		}
@@ -263,10 +386,20 @@ func TestSnappyReach(t *testing.T) {
 // to the input.
 func FuzzPages(f *testing.F) {
 	for k, w := range libraryEncodings() {
-		f.Add(byte(k), byte(k), uint16(9), uint16(300),
-			[]byte{18, 1, 2, 0, 0, 0, 1, 3, 128, 1, 4, 9, 0})
-		f.Add(byte(k), byte(k), uint16(9), uint16(40),
-			bytes.Repeat([]byte{byte(len(w.String()))}, 40))
+		f.Add(
+			byte(k),
+			byte(k),
+			uint16(9),
+			uint16(300),
+			[]byte{18, 1, 2, 0, 0, 0, 1, 3, 128, 1, 4, 9, 0},
+		)
+		f.Add(
+			byte(k),
+			byte(k),
+			uint16(9),
+			uint16(40),
+			bytes.Repeat([]byte{byte(len(w.String()))}, 40),
+		)
 	}
 	f.Fuzz(func(t *testing.T, way, how byte, values, expanded uint16, body []byte) {
 		w := libraryEncodings()[int(way)%len(libraryEncodings())]
@@ -275,9 +408,12 @@ func FuzzPages(f *testing.F) {
 			body = compressPage(t, codec, body)
 		}
 		enc := w.encoding.Encoding()
-		first := dictionaryPage(3, 30,
+		first := dictionaryPage(
+			3,
+			30,
 			[]byte{1, 0, 0, 0, 'a', 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3,
-				3, 3, 3, 3})
+				3, 3, 3, 3},
+		)
 		first.body = compressPage(t, codec, first.body)
 		p := dataPage(int(values), int(expanded), enc, body)
 		if how&128 != 0 {
@@ -289,19 +425,39 @@ func FuzzPages(f *testing.F) {
 		runtime.ReadMemStats(&before)
 		whole, err1 := readChunk(data, leafType(w), codec, int(values), WholePage)
 		stream, err2 := readChunk(data, leafType(w), codec, int(values), 0)
-		many, err3 := readMany(data, leafType(w), codec, int(values), WholePage,
-			manyTexts(leafType(w)))
+		many, err3 := readMany(
+			data,
+			leafType(w),
+			codec,
+			int(values),
+			WholePage,
+			manyTexts(leafType(w)),
+		)
 		runtime.ReadMemStats(&after)
 		if used := after.TotalAlloc - before.TotalAlloc; used > 1<<26 {
 			t.Errorf("%d MiB for %d bytes", used>>20, len(data))
 		}
 		if (err1 == nil) != (err2 == nil) || err1 == nil && !slices.Equal(whole, stream) {
-			t.Errorf("%v %v: %d cells, %v; as a stream %d cells, %v", w, codec, len(whole), err1,
-				len(stream), err2)
+			t.Errorf(
+				"%v %v: %d cells, %v; as a stream %d cells, %v",
+				w,
+				codec,
+				len(whole),
+				err1,
+				len(stream),
+				err2,
+			)
 		}
 		if (err1 == nil) != (err3 == nil) || err1 == nil && !slices.Equal(whole, many) {
-			t.Errorf("%v %v: %d cells, %v; in one go %d cells, %v", w, codec, len(whole), err1,
-				len(many), err3)
+			t.Errorf(
+				"%v %v: %d cells, %v; in one go %d cells, %v",
+				w,
+				codec,
+				len(whole),
+				err1,
+				len(many),
+				err3,
+			)
 		}
 	})
 }

@@ -38,7 +38,10 @@ func libraryEncodings() (out []stored) {
 		}
 		numbers := []parquet.Type{parquet.Int32Type, parquet.Int64Type, parquet.FloatType,
 			parquet.DoubleType}
-		add(&parquet.Plain, append(numbers, parquet.BooleanType, parquet.ByteArrayType, fixed)...)
+		add(
+			&parquet.Plain,
+			append(numbers, parquet.BooleanType, parquet.ByteArrayType, fixed)...,
+		)
 		add(&parquet.RLEDictionary, append(numbers, parquet.ByteArrayType, fixed)...)
 		add(&parquet.RLE, parquet.BooleanType)
 		add(&parquet.DeltaBinaryPacked, parquet.Int32Type, parquet.Int64Type)
@@ -78,7 +81,9 @@ func randomValue(r *rand.Rand, kind parquet.Type, few bool) parquet.Value {
 func randomRows(r *rand.Rand, columns []stored, rows int) []parquet.Row {
 	out := make([]parquet.Row, rows)
 	for j, c := range columns {
-		missing, few, run := []float64{0, .02, .5, 1}[r.IntN(4)], r.IntN(2) == 0, 1+r.IntN(20)
+		missing := []float64{0, .02, .5, 1}[r.IntN(4)]
+		few := r.IntN(2) == 0
+		run := 1 + r.IntN(20)
 		var v parquet.Value
 		for i := range rows {
 			if i%run == 0 {
@@ -103,7 +108,11 @@ func b2i(b bool) uint64 {
 
 // writeParquet makes a file of rows.
 func writeParquet(
-	t testing.TB, columns []stored, rows []parquet.Row, codec format.CompressionCodec, opts ...parquet.WriterOption,
+	t testing.TB,
+	columns []stored,
+	rows []parquet.Row,
+	codec format.CompressionCodec,
+	opts ...parquet.WriterOption,
 ) []byte {
 	t.Helper()
 	group := parquet.Group{}
@@ -115,9 +124,14 @@ func writeParquet(
 		group[fmt.Sprintf("c%03d", j)] = node
 	}
 	var b bytes.Buffer
-	w := parquet.NewWriter(&b,
-		append(opts, parquet.NewSchema("t", group),
-			parquet.Compression(parquet.LookupCompressionCodec(codec)))...)
+	w := parquet.NewWriter(
+		&b,
+		append(
+			opts,
+			parquet.NewSchema("t", group),
+			parquet.Compression(parquet.LookupCompressionCodec(codec)),
+		)...,
+	)
 	if _, err := w.WriteRows(rows); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +171,8 @@ func valueText(v parquet.Value) string {
 
 // classOf is the class of a cell of the tests: two classes of numbers, and one for all other types.
 func classOf(typ Type, text string) uint8 {
-	if n, err := strconv.ParseUint(text, 10, 64); manyTexts(typ) != nil && err == nil && n%5 == 1 {
+	n, err := strconv.ParseUint(text, 10, 64)
+	if manyTexts(typ) != nil && err == nil && n%5 == 1 {
 		return 3
 	}
 	return 1
@@ -194,13 +209,19 @@ func readLeaf(data []byte, leaf int, typ Type, whole int, many bool) ([]string, 
 	if !ok {
 		return nil, ErrDamaged
 	}
-	c := &Column[string]{Type: typ,
+	c := &Column[string]{
+		Type: typ,
 		File: File{At: bytes.NewReader(data), Size: int64(len(data)), Whole: whole},
 		Cell: func(v Value) (string, uint8) {
 			return cellText(typ, v), classOf(typ, cellText(typ, v))
-		}, Null: "null", NullClass: 2, Text: 1 << 20}
+		},
+		Null:      "null",
+		NullClass: 2,
+		Text:      1 << 20,
+	}
 	if many {
-		c.Many, c.Room = manyTexts(typ), &Room[string]{}
+		c.Many = manyTexts(typ)
+		c.Room = &Room[string]{}
 	}
 	defer c.Close()
 	var out []string
@@ -282,15 +303,23 @@ func TestAgainstLibrary(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
 	columns := libraryEncodings()
 	for round := range 24 {
-		codec, version := codecs[round%len(codecs)], 1+round/len(codecs)%2
+		codec := codecs[round%len(codecs)]
+		version := 1 + round/len(codecs)%2
 		n := []int{0, 1, 40, 1500}[r.IntN(4)]
 		page := []int{1, 300, 20_000}[r.IntN(3)]
 		if n > 40 {
 			page = max(page, 300*n/40)
 		}
 		rows := randomRows(r, columns, n)
-		data := writeParquet(t, columns, rows, codec, parquet.DataPageVersion(version),
-			parquet.PageBufferSize(page), parquet.MaxRowsPerRowGroup(int64(1+r.IntN(2*n+1))))
+		data := writeParquet(
+			t,
+			columns,
+			rows,
+			codec,
+			parquet.DataPageVersion(version),
+			parquet.PageBufferSize(page),
+			parquet.MaxRowsPerRowGroup(int64(1+r.IntN(2*n+1))),
+		)
 		for j, c := range columns {
 			want := make([]string, n)
 			for i := range want {
@@ -301,7 +330,8 @@ func TestAgainstLibrary(t *testing.T) {
 				many  bool
 			}{{WholePage, false}, {0, false}, {WholePage, true}, {0, true}} {
 				got, err := readLeaf(data, j, leafType(c), way.whole, way.many)
-				if got, want := fmt.Sprint(got), fmt.Sprint(want); err != nil || got != want {
+				if got, want := fmt.Sprint(got), fmt.Sprint(want); err != nil ||
+					got != want {
 					t.Fatalf("%v, version %d, %d rows, %v, %+v: %v\n got %.300s\nwant %.300s",
 						codec, version, n, c, way, err, got, want)
 				}
@@ -310,8 +340,13 @@ func TestAgainstLibrary(t *testing.T) {
 				continue
 			}
 			if got := libraryLeaf(t, data, j); fmt.Sprint(got) != fmt.Sprint(want) {
-				t.Fatalf("%v, version %d, %v: the library reads %.300s", codec, version, c,
-					fmt.Sprint(got))
+				t.Fatalf(
+					"%v, version %d, %v: the library reads %.300s",
+					codec,
+					version,
+					c,
+					fmt.Sprint(got),
+				)
 			}
 		}
 	}

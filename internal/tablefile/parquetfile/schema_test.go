@@ -57,11 +57,18 @@ func TestFields(t *testing.T) {
 			t.Errorf("field %d is %+v, the library has %v", k, got, c)
 		}
 		if plain &&
-			(got.Leaf != c.Index() || int(got.Type.Kind) != int(c.Type().Kind()) ||
+			(got.Leaf != c.Index() ||
+				int(got.Type.Kind) != int(c.Type().Kind()) ||
 				got.String() != c.Type().String() ||
 				got.Type.Optional != (c.MaxDefinitionLevel() > 0)) {
-			t.Errorf("%s is %v (%+v), the library has %v at %d", got.Name, &got, got, c.Type(),
-				c.Index())
+			t.Errorf(
+				"%s is %v (%+v), the library has %v at %d",
+				got.Name,
+				&got,
+				got,
+				c.Type(),
+				c.Index(),
+			)
 		}
 	}
 }
@@ -90,8 +97,11 @@ func TestFieldsOfOldWriters(t *testing.T) {
 
 // TestDamagedSchemas reads trees that claim more or fewer elements than there are.
 func TestDamagedSchemas(t *testing.T) {
-	root := func(children string) string { return "\x48\x01r\x15" + children + "\x00" }
-	leaf, group := "\x15\x02\x38\x01a\x00", func(children string) string {
+	root := func(children string) string {
+		return "\x48\x01r\x15" + children + "\x00"
+	}
+	leaf := "\x15\x02\x38\x01a\x00"
+	group := func(children string) string {
 		return "\x48\x01g\x15" + children + "\x00"
 	}
 	for _, test := range []struct {

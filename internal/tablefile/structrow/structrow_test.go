@@ -26,7 +26,12 @@ func TestFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	rooms := 3
-	row := reflect.ValueOf(house{place: place{"Elm"}, Area: 70, Rooms: &rooms, note: "no column"})
+	row := reflect.ValueOf(house{
+		place: place{"Elm"},
+		Area:  70,
+		Rooms: &rooms,
+		note:  "no column",
+	})
 	var got []string
 	for _, f := range fields {
 		v, ok := f.Value(row)
@@ -39,12 +44,20 @@ func TestFields(t *testing.T) {
 		if f.Unit != (f.Name == "owner") {
 			t.Errorf("%s: unit %v", f.Name, f.Unit)
 		}
-		got = append(got, f.Name+":"+map[Kind]string{Number: "n", Text: "t", Truth: "b"}[f.Kind])
+		got = append(
+			got,
+			f.Name+":"+map[Kind]string{
+				Number: "n",
+				Text:   "t",
+				Truth:  "b",
+			}[f.Kind],
+		)
 		if _, ok := f.Value(reflect.ValueOf((*house)(nil))); ok {
 			t.Errorf("%s of no row", f.Name)
 		}
 	}
-	if want := "Street:t area:n Rooms:n ocean:t Sold:b owner:t"; strings.Join(got, " ") != want {
+	want := "Street:t area:n Rooms:n ocean:t Sold:b owner:t"
+	if strings.Join(got, " ") != want {
 		t.Errorf("%v, want %s", got, want)
 	}
 	if _, ok := fields[2].Value(reflect.ValueOf(house{})); ok {

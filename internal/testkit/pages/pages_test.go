@@ -8,8 +8,10 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	p, err := pages.Parse("a.md",
-		"# A `b`: c²\n\n```sh by=long put=a:b+c quick=10:1: it takes 10 minutes\nls a --trials 10 a10\n```\ntext\n```console exit=3 file=x\n```\n")
+	p, err := pages.Parse(
+		"a.md",
+		"# A `b`: c²\n\n```sh by=long put=a:b+c quick=10:1: it takes 10 minutes\nls a --trials 10 a10\n```\ntext\n```console exit=3 file=x\n```\n",
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +35,8 @@ func TestParse(t *testing.T) {
 	}
 	long := p.Blocks[0]
 	console := p.Blocks[1]
-	if long.Runner() != pages.Long || long.Reason() != "it takes 10 minutes" ||
+	if long.Runner() != pages.Long ||
+		long.Reason() != "it takes 10 minutes" ||
 		len(long.Unknown()) > 0 {
 		t.Errorf("by %s, %q", long.Runner(), long.Reason())
 	}
@@ -42,12 +45,15 @@ func TestParse(t *testing.T) {
 		quick != "ls b c --trials 1 a10\n" {
 		t.Errorf("%q, %q", whole, quick)
 	}
-	if console.Runner() != pages.Tests || console.Reason() != "" || console.Option("exit") != "3" ||
-		console.Option("e") != "" || console.Has("exit") {
+	if console.Runner() != pages.Tests ||
+		console.Reason() != "" ||
+		console.Option("exit") != "3" ||
+		console.Option("e") != "" ||
+		console.Has("exit") {
 		t.Errorf("options of %+v", console)
 	}
-	if odd := (pages.Block{Options: "no-run: minutes"}).Unknown(); !slices.Equal(odd,
-		[]string{"no-run"}) {
+	odd := (pages.Block{Options: "no-run: minutes"}).Unknown()
+	if !slices.Equal(odd, []string{"no-run"}) {
 		t.Errorf("%q", odd)
 	}
 	if len(p.Prose) != 4 || p.Prose[2] != (pages.Line{Number: 6, Text: "text"}) {

@@ -33,7 +33,11 @@ func linearTable(
 
 // sessionFor prices a trainer alone at delta 1e-6 and opens a session for it.
 func sessionFor(
-	t testing.TB, trainer method.Trainer, columns []dataset.Column, epsilon float64, rel budget.Relation,
+	t testing.TB,
+	trainer method.Trainer,
+	columns []dataset.Column,
+	epsilon float64,
+	rel budget.Relation,
 ) *mechanism.Session {
 	t.Helper()
 	node, err := trainer.Plan(method.Facts{Columns: columns, Relation: rel})
@@ -53,12 +57,20 @@ func dataOf(columns []dataset.Column, v dataset.View, ranges []scaling.Range) me
 }
 
 func fitJointGram(
-	t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range,
+	t testing.TB,
+	epsilon float64,
+	rel budget.Relation,
+	tab *dataset.Table,
+	columns []dataset.Column,
+	ranges []scaling.Range,
 ) *method.Fit {
 	t.Helper()
 	trainer := JointGram{}
-	out, err := trainer.Fit(context.Background(), sessionFor(t, trainer, columns, epsilon, rel),
-		dataOf(columns, tab.All(), ranges))
+	out, err := trainer.Fit(
+		context.Background(),
+		sessionFor(t, trainer, columns, epsilon, rel),
+		dataOf(columns, tab.All(), ranges),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,9 +86,15 @@ func TestRecoversCoefficients(t *testing.T) {
 	// identified.
 	for i, want := range []float64{2, -1} {
 		term := m.Terms[i]
-		if math.Abs(term.Coefficient-want) > .05 || !(term.StdError > 0 && term.StdError < .05) {
-			t.Errorf("coefficient of %s: %v +- %v, want %v", m.Columns[term.Column].Name,
-				term.Coefficient, term.StdError, want)
+		if math.Abs(term.Coefficient-want) > .05 ||
+			!(term.StdError > 0 && term.StdError < .05) {
+			t.Errorf(
+				"coefficient of %s: %v +- %v, want %v",
+				m.Columns[term.Column].Name,
+				term.Coefficient,
+				term.StdError,
+				want,
+			)
 		}
 	}
 	if d := m.Terms[2].Coefficient - m.Terms[3].Coefficient; math.Abs(d-.5) > .05 {
@@ -85,9 +103,17 @@ func TestRecoversCoefficients(t *testing.T) {
 	if err := m.Validate(); err != nil {
 		t.Error(err)
 	}
-	if m.Lower != -6 || m.Upper != 12 || m.Columns[0].Missing != 0 || m.Columns[1].Missing != 1 {
-		t.Errorf("clamps %v %v, substitutes %v %v", m.Lower, m.Upper, m.Columns[0].Missing,
-			m.Columns[1].Missing)
+	if m.Lower != -6 ||
+		m.Upper != 12 ||
+		m.Columns[0].Missing != 0 ||
+		m.Columns[1].Missing != 1 {
+		t.Errorf(
+			"clamps %v %v, substitutes %v %v",
+			m.Lower,
+			m.Upper,
+			m.Columns[0].Missing,
+			m.Columns[1].Missing,
+		)
 	}
 }
 
@@ -122,7 +148,8 @@ func checkStandardErrors(t *testing.T, fit func() *regression.Linear) {
 		m := fit()
 		for i, v := range []struct{ value, se float64 }{
 			{m.Terms[0].Coefficient, m.Terms[0].StdError},
-			{m.Terms[1].Coefficient, m.Terms[1].StdError}, {m.Intercept, m.InterceptStdError},
+			{m.Terms[1].Coefficient, m.Terms[1].StdError},
+			{m.Intercept, m.InterceptStdError},
 		} {
 			sum[i] += v.value
 			squares[i] += v.value * v.value
@@ -143,14 +170,19 @@ func TestSubstitutionNoise(t *testing.T) {
 		tab, columns, ranges := linearTable(t, 10, 0)
 		trainer := JointGram{}
 		s := sessionFor(t, trainer, columns, 1, rel)
-		if _, err := trainer.Fit(context.Background(), s,
-			dataOf(columns, tab.All(), ranges)); err != nil {
+		_, err := trainer.Fit(
+			context.Background(),
+			s,
+			dataOf(columns, tab.All(), ranges),
+		)
+		if err != nil {
 			t.Fatal(err)
 		}
 		return s.Scale("gram")
 	}
-	if ratio := scale(budget.Substitute) /
-		scale(budget.AddRemove); math.Abs(ratio-math.Sqrt2) > 1e-6 {
+	ratio := scale(budget.Substitute) /
+		scale(budget.AddRemove)
+	if math.Abs(ratio-math.Sqrt2) > 1e-6 {
 		t.Errorf("ratio %v", ratio)
 	}
 }
@@ -170,9 +202,9 @@ func TestDegenerateTables(t *testing.T) {
 }
 
 func TestTooWide(t *testing.T) {
-	if _, err := (JointGram{}).Plan(
-		method.Facts{Columns: make([]dataset.Column, linear.MaxSlots)}); !errors.Is(err,
-		linear.ErrTooWide) {
+	_, err := (JointGram{}).Plan(
+		method.Facts{Columns: make([]dataset.Column, linear.MaxSlots)})
+	if !errors.Is(err, linear.ErrTooWide) {
 		t.Errorf("got %v", err)
 	}
 }

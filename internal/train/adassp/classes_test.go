@@ -33,8 +33,11 @@ func TestClassGram(t *testing.T) {
 	for i := range n {
 		share[[2]int32{g[i], y[i]}] += 2. / n
 	}
-	tab, err := dataset.NewTable(dataset.Schema{Columns: columns},
-		[]dataset.ColumnData{{Codes: g}, {Codes: y}}, nil)
+	tab, err := dataset.NewTable(
+		dataset.Schema{Columns: columns},
+		[]dataset.ColumnData{{Codes: g}, {Codes: y}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +70,10 @@ func TestClassGram(t *testing.T) {
 
 // threeClasses returns a table with a public category that predicts three classes well and a private number, on a
 // declared range, that predicts them better.
-func threeClasses(t testing.TB, n int) (*dataset.Table, []dataset.Column, []scaling.Range) {
+func threeClasses(
+	t testing.TB,
+	n int,
+) (*dataset.Table, []dataset.Column, []scaling.Range) {
 	t.Helper()
 	columns := []dataset.Column{
 		{Name: "x", Ranged: true, Lower: -1, Upper: 1, Private: true},
@@ -84,8 +90,11 @@ func threeClasses(t testing.TB, n int) (*dataset.Table, []dataset.Column, []scal
 		}
 		x[i] = float64(i%11)/10 - .5 + .4*float64(y[i]%3) - .4
 	}
-	tab, err := dataset.NewTable(dataset.Schema{Columns: columns},
-		[]dataset.ColumnData{{Floats: x}, {Codes: g}, {Codes: y}}, nil)
+	tab, err := dataset.NewTable(
+		dataset.Schema{Columns: columns},
+		[]dataset.ColumnData{{Floats: x}, {Codes: g}, {Codes: y}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,11 +103,20 @@ func threeClasses(t testing.TB, n int) (*dataset.Table, []dataset.Column, []scal
 
 // scoresOf fits classes and returns the scores.
 func scoresOf(
-	t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range,
+	t testing.TB,
+	epsilon float64,
+	rel budget.Relation,
+	tab *dataset.Table,
+	columns []dataset.Column,
+	ranges []scaling.Range,
 ) []*regression.Linear {
 	t.Helper()
 	s := sessionFor(t, JointGram{}, columns, epsilon, rel)
-	fit, err := JointGram{}.Fit(context.Background(), s, dataOf(columns, tab.All(), ranges))
+	fit, err := JointGram{}.Fit(
+		context.Background(),
+		s,
+		dataOf(columns, tab.All(), ranges),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +155,11 @@ func TestClassGramPartly(t *testing.T) {
 	public, private := spread(budget.SubstitutePrivateColumns)
 	all, _ := spread(budget.Substitute)
 	if public > .75*all || public > .01 || private > .04 {
-		t.Errorf("public coefficients are %v off, %v under substitution; the private one %v",
-			public, all, private)
+		t.Errorf(
+			"public coefficients are %v off, %v under substitution; the private one %v",
+			public,
+			all,
+			private,
+		)
 	}
 }

@@ -25,8 +25,10 @@ func ExampleAdaSSP() {
 	if err != nil {
 		panic(err)
 	}
-	priced, err := budget.Calibrate(budget.Sequence("model", node),
-		budget.Target{Epsilon: 5, Delta: 1e-6})
+	priced, err := budget.Calibrate(
+		budget.Sequence("model", node),
+		budget.Target{Epsilon: 5, Delta: 1e-6},
+	)
 	if err != nil {
 		panic(err)
 	}
@@ -48,10 +50,19 @@ func ExampleAdaSSP() {
 	if err != nil {
 		panic(err)
 	}
-	ranges := []scaling.Range{{Lower: 0, Upper: 10, Declared: true},
-		{Lower: 0, Upper: 100, Declared: true}}
-	fit, err := trainer.Fit(context.Background(), s,
-		method.Data{Facts: facts, Records: memory.NewRecords(table.All()), Ranges: ranges})
+	ranges := []scaling.Range{
+		{Lower: 0, Upper: 10, Declared: true},
+		{Lower: 0, Upper: 100, Declared: true},
+	}
+	fit, err := trainer.Fit(
+		context.Background(),
+		s,
+		method.Data{
+			Facts:   facts,
+			Records: memory.NewRecords(table.All()),
+			Ranges:  ranges,
+		},
+	)
 	if err != nil {
 		panic(err)
 	}

@@ -21,14 +21,22 @@ import (
 
 // faithfulSession prices AdaSSP alone and opens a session for it.
 func faithfulSession(
-	t testing.TB, epsilon float64, rel budget.Relation, columns []dataset.Column,
+	t testing.TB,
+	epsilon float64,
+	rel budget.Relation,
+	columns []dataset.Column,
 ) *mechanism.Session {
 	t.Helper()
 	return sessionFor(t, AdaSSP{}, columns, epsilon, rel)
 }
 
 func fitFaithful(
-	t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range,
+	t testing.TB,
+	epsilon float64,
+	rel budget.Relation,
+	tab *dataset.Table,
+	columns []dataset.Column,
+	ranges []scaling.Range,
 ) (*method.Fit, *mechanism.Session) {
 	t.Helper()
 	s := faithfulSession(t, epsilon, rel, columns)
@@ -49,24 +57,48 @@ func TestFaithfulRecoversCoefficients(t *testing.T) {
 	var cols []dataset.Column
 	var rs []scaling.Range
 	for _, j := range keep {
-		cols, rs = append(cols, columns[j]), append(rs, ranges[j])
+		cols = append(cols, columns[j])
+		rs = append(rs, ranges[j])
 	}
-	cols[0].Lower, cols[0].Upper, rs[0] = -4, 4, scaling.Range{Lower: -4, Upper: 4, Declared: true}
-	cols[1].Lower, cols[1].Upper, rs[1] = -3, 5, scaling.Range{Lower: -3, Upper: 5, Declared: true}
+	cols[0].Lower = -4
+	cols[0].Upper = 4
+	rs[0] = scaling.Range{
+		Lower:    -4,
+		Upper:    4,
+		Declared: true,
+	}
+	cols[1].Lower = -3
+	cols[1].Upper = 5
+	rs[1] = scaling.Range{
+		Lower:    -3,
+		Upper:    5,
+		Declared: true,
+	}
 	s := faithfulSession(t, 20, budget.AddRemove, cols)
-	fit, err := AdaSSP{}.Fit(context.Background(), s, dataOf(cols, tab.All().Columns(keep), rs))
+	fit, err := AdaSSP{}.Fit(
+		context.Background(),
+		s,
+		dataOf(cols, tab.All().Columns(keep), rs),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := fit.Model.(*regression.ClippedLinear)
 	for i, want := range []float64{2, -1} {
 		term := m.Terms[i]
-		if math.Abs(term.Coefficient-want) > .05 || !(term.StdError > 0 && term.StdError < .008) {
-			t.Errorf("coefficient of %s: %v +- %v, want %v", m.Columns[term.Column].Name,
-				term.Coefficient, term.StdError, want)
+		if math.Abs(term.Coefficient-want) > .05 ||
+			!(term.StdError > 0 && term.StdError < .008) {
+			t.Errorf(
+				"coefficient of %s: %v +- %v, want %v",
+				m.Columns[term.Column].Name,
+				term.Coefficient,
+				term.StdError,
+				want,
+			)
 		}
 	}
-	if math.Abs(m.Intercept-3.25) > .06 || !(m.InterceptStdError > 0 && m.InterceptStdError < .01) { // .25 is half the effect of c
+	if math.Abs(m.Intercept-3.25) > .06 ||
+		!(m.InterceptStdError > 0 && m.InterceptStdError < .01) { // .25 is half the effect of c
 		t.Errorf("intercept %v +- %v, want about 3.25", m.Intercept, m.InterceptStdError)
 	}
 	if err := m.Validate(); err != nil {
@@ -88,7 +120,8 @@ func TestFaithfulPredicts(t *testing.T) {
 	fit, _ := fitFaithful(t, 20, budget.AddRemove, tab, columns, ranges)
 	all := tab.All().Block(0, tab.Len())
 	got, err := fit.Model.Predict(nil, regression.Rows{
-		N: tab.Len(), Numeric: map[string][]float64{"a": all.Float(0, nil), "b": all.Float(1, nil)},
+		N:       tab.Len(),
+		Numeric: map[string][]float64{"a": all.Float(0, nil), "b": all.Float(1, nil)},
 		Codes: map[string]regression.Codes{"c": {
 			Values:     all.Codes(2, nil),
 			Categories: columns[2].Categories,
@@ -121,8 +154,9 @@ func TestFaithfulSubstitutionNoise(t *testing.T) {
 		matrixLeaf:     math.Sqrt2,
 		momentsLeaf:    2,
 	} {
-		if ratio := b.Sub(adasspNode).Scale(leaf) /
-			a.Sub(adasspNode).Scale(leaf); math.Abs(ratio-want) > 1e-6 {
+		ratio := b.Sub(adasspNode).Scale(leaf) /
+			a.Sub(adasspNode).Scale(leaf)
+		if math.Abs(ratio-want) > 1e-6 {
 			t.Errorf("%s: ratio %v, want %v", leaf, ratio, want)
 		}
 	}
@@ -154,27 +188,47 @@ func TestFaithfulScales(t *testing.T) {
 // TestRidge checks the penalty of step 2 of the specification in its three branches.
 func TestRidge(t *testing.T) {
 	at := func(smallest float64) noisyMoments {
-		return noisyMoments{smallest: smallest, matrix: linear.Packed{P: 3}, s1: 2, s2: 1}
+		return noisyMoments{
+			smallest: smallest,
+			matrix:   linear.Packed{P: 3},
+			s1:       2,
+			s2:       1,
+		}
 	}
 	eta := math.Sqrt(6 * math.Log(18/.05)) // d = 3, beta = .05
 	margin := 1.6448536269514722 * 2
 	for _, c := range []struct {
 		smallest, want float64
 		noisy          bool
-	}{{-50, eta, false}, {margin - .01, eta, false}, {margin + 1, eta - 1, true},
-		{margin + eta + .01, 0, false}, {1e9, 0, false}} {
+	}{
+		{-50, eta, false},
+		{margin - .01, eta, false},
+		{margin + 1, eta - 1, true},
+		{margin + eta + .01, 0, false},
+		{1e9, 0, false},
+	} {
 		got, noisy := at(c.smallest).ridge()
 		if math.Abs(got-c.want) > 1e-9 || noisy != c.noisy {
-			t.Errorf("smallest %v: penalty %v (%v), want %v (%v)", c.smallest, got, noisy, c.want,
-				c.noisy)
+			t.Errorf(
+				"smallest %v: penalty %v (%v), want %v (%v)",
+				c.smallest,
+				got,
+				noisy,
+				c.want,
+				c.noisy,
+			)
 		}
 	}
 }
 
 // TestFaithfulSolveExact checks that the solution without noise is least squares.
 func TestFaithfulSolveExact(t *testing.T) {
-	x, y := mat.NewDense(5, 3, []float64{1, 0, .5, 0, 1, .5, 1, 1, .5, -1, .5, .5, .3, -.7, .5}),
-		mat.NewVecDense(5, []float64{2, -1, 1.5, -2, 1})
+	x := mat.NewDense(
+		5,
+		3,
+		[]float64{1, 0, .5, 0, 1, .5, 1, 1, .5, -1, .5, .5, .3, -.7, .5},
+	)
+	y := mat.NewVecDense(5, []float64{2, -1, 1.5, -2, 1})
 	r := noisyMoments{
 		matrix:  linear.Packed{P: 3, Values: make([]float64, 6)},
 		moments: make([]float64, 3),
@@ -202,14 +256,24 @@ func TestFaithfulSolveExact(t *testing.T) {
 // TestFaithfulSolveIsTotal checks that fits are finite even for matrices and moments that only noise could produce.
 func TestFaithfulSolveIsTotal(t *testing.T) {
 	for name, values := range map[string][]float64{
-		"zero": make([]float64, 6), "negative": {-5, 0, 0, -5, 0, -5},
-		"huge": {1e10, 1e10, 1e10, 1e10, 1e10, 1e10}, "crossed": {0, 9, 9, 0, 9, 0},
+		"zero":     make([]float64, 6),
+		"negative": {-5, 0, 0, -5, 0, -5},
+		"huge":     {1e10, 1e10, 1e10, 1e10, 1e10, 1e10},
+		"crossed":  {0, 9, 9, 0, 9, 0},
 	} {
 		for _, smallest := range []float64{-1e10, 0, 1e10} {
-			fit := noisyMoments{smallest, linear.Packed{P: 3, Values: values},
-				[]float64{3e10, -1, 0}, 1, 1, 1}.solve()
+			fit := noisyMoments{
+				smallest,
+				linear.Packed{P: 3, Values: values},
+				[]float64{3e10, -1, 0},
+				1,
+				1,
+				1,
+			}.solve()
 			for i, v := range fit.Theta {
-				if math.IsNaN(v) || math.IsInf(v, 0) || !(fit.Cov.At(i, i) >= 0) ||
+				if math.IsNaN(v) ||
+					math.IsInf(v, 0) ||
+					!(fit.Cov.At(i, i) >= 0) ||
 					math.IsInf(fit.Cov.At(i, i), 0) {
 					t.Errorf("%s: theta %v, variance %v", name, fit.Theta, fit.Cov.At(i, i))
 				}
@@ -226,10 +290,10 @@ func TestFaithfulDegenerateTables(t *testing.T) {
 		data := make([]dataset.ColumnData, 4)
 		for i := range n {
 			strange := []float64{math.NaN(), math.Inf(1), -1e300, 7}[i%4]
-			data[0].Floats, data[1].Floats = append(data[0].Floats, strange),
-				append(data[1].Floats, math.NaN())
-			data[2].Codes, data[3].Floats = append(data[2].Codes, 2),
-				append(data[3].Floats, strange)
+			data[0].Floats = append(data[0].Floats, strange)
+			data[1].Floats = append(data[1].Floats, math.NaN())
+			data[2].Codes = append(data[2].Codes, 2)
+			data[3].Floats = append(data[3].Floats, strange)
 		}
 		odd, err := dataset.NewTable(tab.Schema(), data, nil)
 		if err != nil {
@@ -241,8 +305,14 @@ func TestFaithfulDegenerateTables(t *testing.T) {
 				if err := f.Model.(*regression.ClippedLinear).Validate(); err != nil {
 					t.Errorf("%d %s rows: %v", n, name, err)
 				}
-				if !(f.TargetMean >= f.Linear().Lower && f.TargetMean <= f.Linear().Upper) {
-					t.Errorf("%d %s rows: target mean %v outside the range", n, name, f.TargetMean)
+				if !(f.TargetMean >= f.Linear().Lower &&
+					f.TargetMean <= f.Linear().Upper) {
+					t.Errorf(
+						"%d %s rows: target mean %v outside the range",
+						n,
+						name,
+						f.TargetMean,
+					)
 				}
 			}
 		}
@@ -253,12 +323,17 @@ func TestFaithfulDegenerateTables(t *testing.T) {
 func TestFaithfulWithoutFeatures(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 5000, 0)
 	s := faithfulSession(t, 8, budget.AddRemove, columns[3:])
-	fit, err := AdaSSP{}.Fit(context.Background(), s,
-		dataOf(columns[3:], tab.All().Columns([]int{3}), ranges[3:]))
+	fit, err := AdaSSP{}.Fit(
+		context.Background(),
+		s,
+		dataOf(columns[3:], tab.All().Columns([]int{3}), ranges[3:]),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := fit.Model.(*regression.ClippedLinear); len(m.Terms) != 0 || m.Validate() != nil ||
+	m := fit.Model.(*regression.ClippedLinear)
+	if len(m.Terms) != 0 ||
+		m.Validate() != nil ||
 		math.Abs(m.Intercept-fit.TargetMean) > .5 {
 		t.Errorf("%+v", m)
 	}
@@ -285,14 +360,19 @@ func TestFaithfulRowOrder(t *testing.T) {
 	}
 	s := faithfulSession(t, 1, budget.AddRemove, columns)
 	sums := func(v dataset.View, block int) *momentsPass {
-		acc, err := mechanism.Sum[*momentsPass](context.Background(), s, memory.NewRecords(v),
-			inBlocks{momentsStatistic{columns, ranges}, block})
+		acc, err := mechanism.Sum[*momentsPass](
+			context.Background(),
+			s,
+			memory.NewRecords(v),
+			inBlocks{momentsStatistic{columns, ranges}, block},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return acc
 	}
-	a, b := sums(tab.All(), 1024), sums(other.All(), 37)
+	a := sums(tab.All(), 1024)
+	b := sums(other.All(), 37)
 	if !reflect.DeepEqual(a.gram.Bound(), b.gram.Bound()) ||
 		!reflect.DeepEqual(a.cross.Bound(), b.cross.Bound()) ||
 		!reflect.DeepEqual(a.gram.SmallestEigenvalue(), b.gram.SmallestEigenvalue()) {
@@ -316,8 +396,12 @@ func TestFaithfulWrongLeaf(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 10, 0)
 	refused := func(s *mechanism.Session, want error) {
 		t.Helper()
-		if _, err := (AdaSSP{}).Fit(context.Background(), s,
-			dataOf(columns, tab.All(), ranges)); !errors.Is(err, want) {
+		_, err := (AdaSSP{}).Fit(
+			context.Background(),
+			s,
+			dataOf(columns, tab.All(), ranges),
+		)
+		if !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)
 		}
 	}
@@ -325,8 +409,10 @@ func TestFaithfulWrongLeaf(t *testing.T) {
 		mechanism.ErrUnknownLeaf: budget.GaussianLeaf("other", 1, 1),
 		mechanism.ErrLaw:         budget.LaplaceLeaf(eigenvalueLeaf, 1, 1),
 	} {
-		priced, err := budget.Calibrate(budget.Sequence("run", budget.Sequence(adasspNode, leaf)),
-			budget.Target{Epsilon: 1, Delta: 1e-6})
+		priced, err := budget.Calibrate(
+			budget.Sequence("run", budget.Sequence(adasspNode, leaf)),
+			budget.Target{Epsilon: 1, Delta: 1e-6},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -344,15 +430,20 @@ func TestFaithfulCancelled(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 10, 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := (AdaSSP{}).Fit(ctx, faithfulSession(t, 1, budget.AddRemove, columns),
-		dataOf(columns, tab.All(), ranges)); !errors.Is(err, context.Canceled) {
+	_, err := (AdaSSP{}).Fit(
+		ctx,
+		faithfulSession(t, 1, budget.AddRemove, columns),
+		dataOf(columns, tab.All(), ranges),
+	)
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestFaithfulTooWide(t *testing.T) {
 	wide := make([]dataset.Column, linear.MaxSlots+1)
-	if _, err := (AdaSSP{}).Plan(method.Facts{Columns: wide}); !errors.Is(err, linear.ErrTooWide) {
+	_, err := (AdaSSP{}).Plan(method.Facts{Columns: wide})
+	if !errors.Is(err, linear.ErrTooWide) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := (AdaSSP{}).Plan(method.Facts{Columns: wide[1:]}); err != nil {
@@ -383,10 +474,10 @@ func TestPredictionClipsAsTraining(t *testing.T) {
 	rows.Encode(all)
 	before := frame.NewRows()
 	before.Encode(all)
-	faithfulSession(t, 1, budget.AddRemove, columns).NewGram(frame.Slots(),
-		frame.LimitedNorm()).Add(rows.X)
+	faithfulSession(t, 1, budget.AddRemove, columns).NewGram(frame.Slots(), frame.LimitedNorm()).Add(rows.X)
 	got, err := fit.Model.Predict(nil, regression.Rows{
-		N: tab.Len(), Numeric: map[string][]float64{"a": all.Float(0, nil), "b": all.Float(1, nil)},
+		N:       tab.Len(),
+		Numeric: map[string][]float64{"a": all.Float(0, nil), "b": all.Float(1, nil)},
 		Codes: map[string]regression.Codes{"c": {
 			Values:     all.Codes(2, nil),
 			Categories: columns[2].Categories,
@@ -409,7 +500,8 @@ func TestPredictionClipsAsTraining(t *testing.T) {
 			t.Fatalf("row %d: the constant was shortened", i)
 		}
 		// An entry is truncated twice and the factor once, 2^-14 and 2^-15.
-		if want = y.Center() + y.Half()*want; math.Abs(v-want) > y.Half()*1.5*3*0x1p-14 {
+		want = y.Center() + y.Half()*want
+		if math.Abs(v-want) > y.Half()*1.5*3*0x1p-14 {
 			t.Fatalf("row %d: %v, training saw %v", i, v, want)
 		}
 	}
@@ -427,15 +519,27 @@ func TestShares(t *testing.T) {
 		want   [3]float64
 	}{
 		"defaults": {nil, [3]float64{eigenvalueShare, matrixShare, momentsShare}},
-		"one":      {method.Values{gramKey: .64}, [3]float64{.36 * .1 / .55, .64, .36 * .45 / .55}},
-		"two":      {method.Values{gramKey: .3, eigenvalueKey: .2}, [3]float64{.2, .3, .5}},
-		"thirds": {method.Values{gramKey: third, crossKey: third, eigenvalueKey: third},
-			[3]float64{third, third, third}},
+		"one": {
+			method.Values{gramKey: .64},
+			[3]float64{.36 * .1 / .55, .64, .36 * .45 / .55},
+		},
+		"two": {
+			method.Values{gramKey: .3, eigenvalueKey: .2},
+			[3]float64{.2, .3, .5},
+		},
+		"thirds": {
+			method.Values{gramKey: third, crossKey: third, eigenvalueKey: third},
+			[3]float64{third, third, third},
+		},
 	} {
 		trainer := AdaSSP{}.Method().New(c.values)
 		s := sessionFor(t, trainer, columns, 2, budget.AddRemove)
-		if _, err := trainer.Fit(context.Background(), s,
-			dataOf(columns, tab.All(), ranges)); err != nil {
+		_, err := trainer.Fit(
+			context.Background(),
+			s,
+			dataOf(columns, tab.All(), ranges),
+		)
+		if err != nil {
 			t.Fatal(err)
 		}
 		total := 0.
@@ -456,14 +560,17 @@ func TestShares(t *testing.T) {
 	}
 	for name, v := range map[string]method.Values{
 		"sum":          {gramKey: .5, crossKey: .4, eigenvalueKey: .2},
-		"nothing left": {gramKey: .5, crossKey: .5}, "range": {gramKey: 1.5},
-		"NaN": {crossKey: math.NaN()},
+		"nothing left": {gramKey: .5, crossKey: .5},
+		"range":        {gramKey: 1.5},
+		"NaN":          {crossKey: math.NaN()},
 	} {
-		if _, err := (AdaSSP{}).Method().New(v).Plan(method.Facts{Columns: columns}); !errors.Is(
+		_, err := (AdaSSP{}).Method().New(v).Plan(method.Facts{Columns: columns})
+		if !errors.Is(
 			err, errShares) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if key, message, hint := checkShares(v); !v.Has(key) || message == "" || hint == "" {
+		key, message, hint := checkShares(v)
+		if !v.Has(key) || message == "" || hint == "" {
 			t.Errorf("%s: %q %q (%q)", name, key, message, hint)
 		}
 	}

@@ -16,7 +16,12 @@ import (
 
 // labelFit fits a run that protects only its target.
 func labelFit(
-	t *testing.T, trainer method.Trainer, epsilon float64, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range,
+	t *testing.T,
+	trainer method.Trainer,
+	epsilon float64,
+	tab *dataset.Table,
+	columns []dataset.Column,
+	ranges []scaling.Range,
 ) (*method.Fit, error) {
 	t.Helper()
 	data := dataOf(columns, tab.All(), ranges)
@@ -29,8 +34,11 @@ func labelFit(
 	if err != nil {
 		t.Fatal(err)
 	}
-	return trainer.Fit(context.Background(), testrows.Session(t, node, epsilon, data.Relation),
-		data)
+	return trainer.Fit(
+		context.Background(),
+		testrows.Session(t, node, epsilon, data.Relation),
+		data,
+	)
 }
 
 // privateTarget returns columns whose last one is private, and ranges that contain all numbers of [linearTable].
@@ -55,10 +63,17 @@ func TestPrivateTargetIsLeastSquares(t *testing.T) {
 		}
 		m := f.Linear()
 		for i, want := range []float64{2, -1} {
-			if term := m.Terms[i]; math.Abs(term.Coefficient-want) > .03 ||
+			term := m.Terms[i]
+			if math.Abs(term.Coefficient-want) > .03 ||
 				!(term.StdError > 0 && term.StdError < .03) {
-				t.Errorf("%s: coefficient of %s: %v +- %v, want %v", trainer.Name(),
-					m.Columns[term.Column].Name, term.Coefficient, term.StdError, want)
+				t.Errorf(
+					"%s: coefficient of %s: %v +- %v, want %v",
+					trainer.Name(),
+					m.Columns[term.Column].Name,
+					term.Coefficient,
+					term.StdError,
+					want,
+				)
 			}
 		}
 		if d := m.Terms[2].Coefficient - m.Terms[3].Coefficient; math.Abs(d-.5) > .03 {
@@ -73,8 +88,8 @@ func TestPrivateTargetNeedsPublicFeatures(t *testing.T) {
 	tab, columns, ranges := privateTarget(t, 50, .1)
 	columns[0].Private = true
 	for _, trainer := range []method.Trainer{JointGram{}, AdaSSP{}} {
-		if _, err := labelFit(t, trainer, 1, tab, columns, ranges); !errors.Is(err,
-			mechanism.ErrRelation) {
+		_, err := labelFit(t, trainer, 1, tab, columns, ranges)
+		if !errors.Is(err, mechanism.ErrRelation) {
 			t.Errorf("%s: %v", trainer.Name(), err)
 		}
 	}

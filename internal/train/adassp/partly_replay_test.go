@@ -23,14 +23,23 @@ func TestPartlyReplays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Sequence("run", node),
-		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns})
+	priced, err := budget.Calibrate(
+		budget.Sequence("run", node),
+		budget.Target{
+			Epsilon:  1,
+			Delta:    1e-6,
+			Relation: budget.SubstitutePrivateColumns,
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	run := func(tab *dataset.Table, rec *mechanism.Recorder) *method.Fit {
-		f, err := JointGram{}.Fit(context.Background(), mechanism.NewRecordedSession(priced, rec),
-			dataOf(columns, tab.All(), ranges))
+		f, err := JointGram{}.Fit(
+			context.Background(),
+			mechanism.NewRecordedSession(priced, rec),
+			dataOf(columns, tab.All(), ranges),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,10 +48,18 @@ func TestPartlyReplays(t *testing.T) {
 	edit := func(at int, a float64, c int32) *dataset.Table {
 		as := append([]float64(nil), tab.Float(0)...)
 		cs := append([]int32(nil), tab.Codes(2)...)
-		as[at], cs[at] = a, c
-		out, err := dataset.NewTable(dataset.Schema{Columns: columns},
-			[]dataset.ColumnData{{Floats: as}, {Floats: tab.Float(1)}, {Codes: cs},
-				{Floats: tab.Float(3)}}, nil)
+		as[at] = a
+		cs[at] = c
+		out, err := dataset.NewTable(
+			dataset.Schema{Columns: columns},
+			[]dataset.ColumnData{
+				{Floats: as},
+				{Floats: tab.Float(1)},
+				{Codes: cs},
+				{Floats: tab.Float(3)},
+			},
+			nil,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,21 +100,37 @@ func TestPartlyClassesReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Sequence("run", node),
-		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns})
+	priced, err := budget.Calibrate(
+		budget.Sequence("run", node),
+		budget.Target{
+			Epsilon:  1,
+			Delta:    1e-6,
+			Relation: budget.SubstitutePrivateColumns,
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	run := func(at int, x float64, rec *mechanism.Recorder) *method.Fit {
 		xs := append([]float64(nil), tab.Float(0)...)
 		xs[at] = x
-		edited, err := dataset.NewTable(dataset.Schema{Columns: columns},
-			[]dataset.ColumnData{{Floats: xs}, {Codes: tab.Codes(1)}, {Codes: tab.Codes(2)}}, nil)
+		edited, err := dataset.NewTable(
+			dataset.Schema{Columns: columns},
+			[]dataset.ColumnData{
+				{Floats: xs},
+				{Codes: tab.Codes(1)},
+				{Codes: tab.Codes(2)},
+			},
+			nil,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		fits, err := trainer.Fit(context.Background(), mechanism.NewRecordedSession(priced, rec),
-			dataOf(columns, edited.All(), ranges))
+		fits, err := trainer.Fit(
+			context.Background(),
+			mechanism.NewRecordedSession(priced, rec),
+			dataOf(columns, edited.All(), ranges),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,8 +19,8 @@ func partlyTable(
 ) (*dataset.Table, []dataset.Column, []scaling.Range) {
 	t.Helper()
 	tab, columns, ranges := linearTable(t, n, noise)
-	columns, ranges = append([]dataset.Column(nil), columns...),
-		append([]scaling.Range(nil), ranges...)
+	columns = append([]dataset.Column(nil), columns...)
+	ranges = append([]scaling.Range(nil), ranges...)
 	columns[0].Lower = -4
 	columns[0].Upper = 4
 	columns[1].Lower = -3
@@ -48,10 +48,17 @@ func TestPartlyRecoversCoefficients(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, want := range []float64{2, -1} {
-			if term := m.Terms[i]; math.Abs(term.Coefficient-want) > .12 ||
+			term := m.Terms[i]
+			if math.Abs(term.Coefficient-want) > .12 ||
 				(term.StdError == 0) != (len(private) == 0) {
-				t.Errorf("%v private: coefficient of %s: %v +- %v, want %v", private,
-					m.Columns[term.Column].Name, term.Coefficient, term.StdError, want)
+				t.Errorf(
+					"%v private: coefficient of %s: %v +- %v, want %v",
+					private,
+					m.Columns[term.Column].Name,
+					term.Coefficient,
+					term.StdError,
+					want,
+				)
 			}
 		}
 		if d := m.Terms[2].Coefficient - m.Terms[3].Coefficient; math.Abs(d-.5) > .1 {
@@ -82,7 +89,14 @@ func TestPartlyStdErrors(t *testing.T) {
 		squares := make([]float64, 4)
 		claimed := make([]float64, 4)
 		for range fits {
-			m := fitJointGram(t, 3, budget.SubstitutePrivateColumns, tab, columns, ranges).Linear()
+			m := fitJointGram(
+				t,
+				3,
+				budget.SubstitutePrivateColumns,
+				tab,
+				columns,
+				ranges,
+			).Linear()
 			for i, term := range m.Terms[:4] {
 				sums[i] += term.Coefficient / fits
 				squares[i] += term.Coefficient * term.Coefficient / fits
@@ -90,10 +104,16 @@ func TestPartlyStdErrors(t *testing.T) {
 			}
 		}
 		for i := range sums {
-			if ratio := math.Sqrt(squares[i]-sums[i]*sums[i]) / claimed[i]; !(ratio > c.least &&
+			ratio := math.Sqrt(squares[i]-sums[i]*sums[i]) / claimed[i]
+			if !(ratio > c.least &&
 				ratio < 1.2) {
-				t.Errorf("%v private, term %d: the spread is %.3f of %v", c.private, i, ratio,
-					claimed[i])
+				t.Errorf(
+					"%v private, term %d: the spread is %.3f of %v",
+					c.private,
+					i,
+					ratio,
+					claimed[i],
+				)
 			}
 		}
 	}
@@ -102,7 +122,14 @@ func TestPartlyStdErrors(t *testing.T) {
 // TestPartlyIsMoreExact checks that the coefficient of a public column is more exact than under plain substitution.
 func TestPartlyIsMoreExact(t *testing.T) {
 	tab, columns, ranges := partlyTable(t, 20000, .1, "b")
-	part := fitJointGram(t, 1, budget.SubstitutePrivateColumns, tab, columns, ranges).Linear()
+	part := fitJointGram(
+		t,
+		1,
+		budget.SubstitutePrivateColumns,
+		tab,
+		columns,
+		ranges,
+	).Linear()
 	all := fitJointGram(t, 1, budget.Substitute, tab, columns, ranges).Linear()
 	if part.Terms[0].StdError >= all.Terms[0].StdError/2 {
 		t.Errorf("%v, under substitution %v", part.Terms[0].StdError, all.Terms[0].StdError)
@@ -112,8 +139,13 @@ func TestPartlyIsMoreExact(t *testing.T) {
 // TestPartlyLayout checks that the private entries have a limit of their own, that the target and the constant are
 // public and come last, and that the target has the largest weight.
 func TestPartlyLayout(t *testing.T) {
-	l := newLayout([]dataset.Column{{Name: "u"}, {Name: "z", Private: true}, {Name: "y"}}, nil)
-	if len(l.public) != 3 || len(l.private) != 1 || l.private[0] != 1 ||
+	l := newLayout(
+		[]dataset.Column{{Name: "u"}, {Name: "z", Private: true}, {Name: "y"}},
+		nil,
+	)
+	if len(l.public) != 3 ||
+		len(l.private) != 1 ||
+		l.private[0] != 1 ||
 		l.limit != scaling.NumericNorm {
 		t.Errorf("%+v", l)
 	}
@@ -126,8 +158,15 @@ func TestPartlyLayout(t *testing.T) {
 // falls back to releasing the whole matrix.
 func TestPartlyPrivateTarget(t *testing.T) {
 	tab, columns, ranges := partlyTable(t, 20000, .1, "b", "y")
-	if m := fitJointGram(t, 5, budget.SubstitutePrivateColumns, tab, columns,
-		ranges).Linear(); m.Terms[0].StdError == 0 || math.Abs(m.Terms[0].Coefficient-2) > .5 {
+	m := fitJointGram(
+		t,
+		5,
+		budget.SubstitutePrivateColumns,
+		tab,
+		columns,
+		ranges,
+	).Linear()
+	if m.Terms[0].StdError == 0 || math.Abs(m.Terms[0].Coefficient-2) > .5 {
 		t.Errorf("%+v", m.Terms[0])
 	}
 	if protectsFeaturesOnly(columns, budget.SubstitutePrivateColumns) {
@@ -147,14 +186,28 @@ func TestPartlyIsTotal(t *testing.T) {
 		"constant": {1, 1, 1},
 	} {
 		_, columns, ranges := partlyTable(t, 0, 0, "b")
-		tab, err := dataset.NewTable(dataset.Schema{Columns: columns},
-			[]dataset.ColumnData{{Floats: x}, {Floats: x}, {Codes: make([]int32, len(x))},
-				{Floats: x}}, nil)
+		tab, err := dataset.NewTable(
+			dataset.Schema{Columns: columns},
+			[]dataset.ColumnData{
+				{Floats: x},
+				{Floats: x},
+				{Codes: make([]int32, len(x))},
+				{Floats: x},
+			},
+			nil,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 5 {
-			m := fitJointGram(t, .1, budget.SubstitutePrivateColumns, tab, columns, ranges).Linear()
+			m := fitJointGram(
+				t,
+				.1,
+				budget.SubstitutePrivateColumns,
+				tab,
+				columns,
+				ranges,
+			).Linear()
 			if err := m.Validate(); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -164,8 +217,14 @@ func TestPartlyIsTotal(t *testing.T) {
 
 func partlySession(t *testing.T) *mechanism.Session {
 	t.Helper()
-	priced, err := budget.Calibrate(budget.Sequence("run", budget.GaussianLeaf("gram", 1, 1)),
-		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns})
+	priced, err := budget.Calibrate(
+		budget.Sequence("run", budget.GaussianLeaf("gram", 1, 1)),
+		budget.Target{
+			Epsilon:  1,
+			Delta:    1e-6,
+			Relation: budget.SubstitutePrivateColumns,
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,8 +240,12 @@ func TestPartlyCancels(t *testing.T) {
 	tab, columns, ranges := partlyTable(t, 100, 0, "b")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := (JointGram{}).Fit(ctx, partlySession(t),
-		dataOf(columns, tab.All(), ranges)); !errors.Is(err, context.Canceled) {
+	_, err := (JointGram{}).Fit(
+		ctx,
+		partlySession(t),
+		dataOf(columns, tab.All(), ranges),
+	)
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }

@@ -26,9 +26,11 @@ func TestSpreadsHoldTheirMean(t *testing.T) {
 		var mean [3]float64
 		var lower, upper [fits][3]float64
 		for i := range fits {
-			f, err := trainer.Fit(context.Background(),
+			f, err := trainer.Fit(
+				context.Background(),
 				sessionFor(t, trainer, columns, 2, budget.AddRemove),
-				dataOf(columns, tab.All(), ranges))
+				dataOf(columns, tab.All(), ranges),
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +65,8 @@ func TestSpreadsWithoutRecordsAreFinite(t *testing.T) {
 	for range 20 {
 		f := fitJointGram(t, 1, budget.AddRemove, tab, columns, ranges)
 		for _, x := range regression.Importances(f.Model.Inputs(), f.Spreads, .95) {
-			if math.IsNaN(x.Value+x.Lower+x.Upper) || math.IsInf(x.Upper, 0) ||
+			if math.IsNaN(x.Value+x.Lower+x.Upper) ||
+				math.IsInf(x.Upper, 0) ||
 				!(x.Lower <= x.Value && x.Value <= x.Upper) {
 				t.Errorf("%+v", x)
 			}

@@ -18,12 +18,21 @@ import (
 // recordGradients returns the exact gradients of tables with one record each and, last, of an empty table, together
 // with their common declared sensitivity. Both are in grid units.
 func recordGradients(
-	t *testing.T, columns []dataset.Column, records [][]float64, rel budget.Relation, theta []float64, clip float64,
+	t *testing.T,
+	columns []dataset.Column,
+	records [][]float64,
+	rel budget.Relation,
+	theta []float64,
+	clip float64,
 ) (gradients []mechanism.Vector, sensitivity float64) {
 	t.Helper()
 	node := budget.Sequence(rootNode,
-		budget.GaussianLeaf(gradientsLeaf, 1, len(records)+1).WithStatistic(mechanism.StatCross))
-	priced, err := budget.Calibrate(node, budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel})
+		budget.GaussianLeaf(gradientsLeaf, 1, len(records)+1).WithStatistic(mechanism.StatCross),
+	)
+	priced, err := budget.Calibrate(
+		node,
+		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,18 +46,24 @@ func recordGradients(
 			}
 		}
 		x := newSample(t, columns, data)
-		pass, err := mechanism.Sum[*gradientPass](context.Background(), s,
-			memory.NewRecords(x.tab.All()), gradientStatistic{columns, x.ranges, theta, clip})
+		pass, err := mechanism.Sum[*gradientPass](
+			context.Background(),
+			s,
+			memory.NewRecords(x.tab.All()),
+			gradientStatistic{columns, x.ranges, theta, clip},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := mechanism.GaussianDraw(s, gradientsLeaf, i, pass.cross.Bound()); err != nil {
+		_, err = mechanism.GaussianDraw(s, gradientsLeaf, i, pass.cross.Bound())
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	gradients = make([]mechanism.Vector, len(records)+1)
 	for _, r := range recorder.Releases() {
-		gradients[r.Draw], sensitivity = r.Input, r.Bound
+		gradients[r.Draw] = r.Input
+		sensitivity = r.Bound
 	}
 	return gradients, sensitivity
 }
@@ -101,8 +116,13 @@ func TestGradientSensitivity(t *testing.T) {
 					reached = .89
 				}
 				if largest > bound || largest < reached*bound {
-					t.Errorf("%v, clip %v, theta %v: the largest change is %.4f of the sensitivity",
-						rel, clip, theta, largest/bound)
+					t.Errorf(
+						"%v, clip %v, theta %v: the largest change is %.4f of the sensitivity",
+						rel,
+						clip,
+						theta,
+						largest/bound,
+					)
 				}
 			}
 		}
@@ -113,26 +133,33 @@ func TestGradientSensitivity(t *testing.T) {
 // declared and that the model is the same, for a given number of rounds and for one chosen from the released matrix.
 func TestBoostedReplays(t *testing.T) {
 	x := crossedSample(t, 400)
-	for _, trainer := range []BoostedAdaSSP{{}, {Rounds: 6},
-		{Rounds: 4, Clip: .2, Shrinkage: .5, GramShare: .3}} {
+	for _, trainer := range []BoostedAdaSSP{
+		{},
+		{Rounds: 6},
+		{Rounds: 4, Clip: .2, Shrinkage: .5, GramShare: .3},
+	} {
 		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 			run := func(tab *dataset.Table, recorder *mechanism.Recorder) []byte {
 				node, err := trainer.Plan(x.runFacts(rel))
 				if err != nil {
 					t.Fatal(err)
 				}
-				priced, err := budget.Calibrate(budget.Sequence("run", node),
-					budget.Target{Epsilon: 40, Delta: 1e-6, Relation: rel})
+				priced, err := budget.Calibrate(
+					budget.Sequence("run", node),
+					budget.Target{Epsilon: 40, Delta: 1e-6, Relation: rel},
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
-				fit, err := trainer.Fit(context.Background(),
+				fit, err := trainer.Fit(
+					context.Background(),
 					mechanism.NewRecordedSession(priced, recorder),
 					method.Data{
 						Facts:   x.runFacts(rel),
 						Records: memory.NewRecords(tab.All()),
 						Ranges:  x.ranges,
-					})
+					},
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -141,8 +168,8 @@ func TestBoostedReplays(t *testing.T) {
 			first := mechanism.NewRecorder(9)
 			want := run(x.tab, first)
 			closest := 0.
-			if rounds := len(first.Releases()) - 1; rounds < 2 ||
-				trainer.Rounds != 0 && rounds != trainer.Rounds {
+			rounds := len(first.Releases()) - 1
+			if rounds < 2 || trainer.Rounds != 0 && rounds != trainer.Rounds {
 				t.Errorf("%+v, %v: %d rounds", trainer, rel, rounds)
 			}
 			for _, neighbour := range x.crossedNeighbours(t, rel) {
@@ -158,8 +185,12 @@ func TestBoostedReplays(t *testing.T) {
 				}
 			}
 			if closest < .5 || closest > 1 {
-				t.Errorf("%+v, %v: the closest release came within %.3f of its sensitivity",
-					trainer, rel, closest)
+				t.Errorf(
+					"%+v, %v: the closest release came within %.3f of its sensitivity",
+					trainer,
+					rel,
+					closest,
+				)
 			}
 		}
 	}

@@ -49,10 +49,18 @@ func TestExpectedError(t *testing.T) {
 					mean += e * math.Pow(truth[i]-s.theta[i], 2) / runs
 				}
 			}
-			if got := diagonalSolver(values, 4, shrinkage).expectedError(noise,
-				rounds); math.Abs(got/mean-1) > .04 {
-				t.Errorf("shrinkage %v, %d rounds: expected error %v, mean of the runs %v",
-					shrinkage, rounds, got, mean)
+			got := diagonalSolver(values, 4, shrinkage).expectedError(
+				noise,
+				rounds,
+			)
+			if math.Abs(got/mean-1) > .04 {
+				t.Errorf(
+					"shrinkage %v, %d rounds: expected error %v, mean of the runs %v",
+					shrinkage,
+					rounds,
+					got,
+					mean,
+				)
 			}
 		}
 	}
@@ -68,16 +76,27 @@ func TestChosenRounds(t *testing.T) {
 		least, most int
 	}{
 		"few records": {[]float64{30, 10, 5, 2}, 10, 100, 1, 1},
-		"no noise to speak of": {[]float64{3e4, 9e3, 500, 40}, 10, 1e-3, maxChosenRounds,
-			maxChosenRounds},
+		"no noise to speak of": {
+			[]float64{3e4, 9e3, 500, 40},
+			10,
+			1e-3,
+			maxChosenRounds,
+			maxChosenRounds,
+		},
 		"in between": {[]float64{3e4, 9e3, 500, 40}, 10, 1, 2, 5},
 		"no matrix":  {[]float64{0, 0}, 1, 1, 1, 1},
 		"negative":   {[]float64{-5, -9}, 1, 1, 1, 1},
 		"no noise":   {[]float64{5, 9}, 0, 0, 1, maxChosenRounds},
-		"unbounded":  {[]float64{math.MaxFloat64, 1}, 1, math.MaxFloat64, 1, maxChosenRounds},
+		"unbounded": {
+			[]float64{math.MaxFloat64, 1},
+			1,
+			math.MaxFloat64,
+			1,
+			maxChosenRounds,
+		},
 	} {
-		if got := chosenRounds(diagonalSolver(c.values, c.sigma, 1), c.noise); got < c.least ||
-			got > c.most {
+		got := chosenRounds(diagonalSolver(c.values, c.sigma, 1), c.noise)
+		if got < c.least || got > c.most {
 			t.Errorf("%s: %d rounds, want %d to %d", name, got, c.least, c.most)
 		}
 	}

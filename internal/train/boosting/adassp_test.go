@@ -70,7 +70,10 @@ func (x sample) trainAdaSSP(
 }
 
 func (x sample) trainBy(
-	t testing.TB, trainer BoostedAdaSSP, epsilon float64, rel budget.Relation,
+	t testing.TB,
+	trainer BoostedAdaSSP,
+	epsilon float64,
+	rel budget.Relation,
 ) (*method.Fit, *mechanism.Session) {
 	t.Helper()
 	node, err := trainer.Plan(x.runFacts(rel))
@@ -117,8 +120,14 @@ func TestRecoversCoefficients(t *testing.T) {
 			term := m.Terms[i]
 			if math.Abs(term.Coefficient-want) > .08 ||
 				!(term.StdError > 0 && term.StdError < .01) {
-				t.Errorf("%d rounds: coefficient of %s: %v +- %v, want %v", rounds,
-					m.Columns[term.Column].Name, term.Coefficient, term.StdError, want)
+				t.Errorf(
+					"%d rounds: coefficient of %s: %v +- %v, want %v",
+					rounds,
+					m.Columns[term.Column].Name,
+					term.Coefficient,
+					term.StdError,
+					want,
+				)
 			}
 		}
 		if d := m.Terms[2].Coefficient - m.Terms[3].Coefficient; math.Abs(d-.5) > .08 {
@@ -158,7 +167,11 @@ func TestTargetMean(t *testing.T) {
 // standard error.
 func TestNoiseMatchesStandardErrors(t *testing.T) {
 	x := linearSample(t, 10000, .5)
-	for _, trainer := range []BoostedAdaSSP{{Rounds: 1}, {Rounds: 4}, {Rounds: 6, Shrinkage: .5}} {
+	for _, trainer := range []BoostedAdaSSP{
+		{Rounds: 1},
+		{Rounds: 4},
+		{Rounds: 6, Shrinkage: .5},
+	} {
 		const fits = 200
 		rounds := trainer.Rounds
 		var sum, squares, claimed [3]float64
@@ -167,7 +180,8 @@ func TestNoiseMatchesStandardErrors(t *testing.T) {
 			m := fit.Model.(*regression.ClippedLinear)
 			for i, v := range []struct{ value, se float64 }{
 				{m.Terms[0].Coefficient, m.Terms[0].StdError},
-				{m.Terms[1].Coefficient, m.Terms[1].StdError}, {m.Intercept, m.InterceptStdError},
+				{m.Terms[1].Coefficient, m.Terms[1].StdError},
+				{m.Intercept, m.InterceptStdError},
 			} {
 				sum[i] += v.value
 				squares[i] += v.value * v.value
@@ -176,11 +190,19 @@ func TestNoiseMatchesStandardErrors(t *testing.T) {
 		}
 		for i := range sum {
 			variance := (squares[i] - sum[i]*sum[i]/fits) / (fits - 1)
-			t.Logf("%d rounds, number %d: observed variance over claimed %.2f", rounds, i,
-				variance/claimed[i])
+			t.Logf(
+				"%d rounds, number %d: observed variance over claimed %.2f",
+				rounds,
+				i,
+				variance/claimed[i],
+			)
 			if ratio := variance / claimed[i]; ratio < .5 || ratio > 1.8 {
-				t.Errorf("%d rounds, number %d: observed variance is %.2f times the claimed one",
-					rounds, i, ratio)
+				t.Errorf(
+					"%d rounds, number %d: observed variance is %.2f times the claimed one",
+					rounds,
+					i,
+					ratio,
+				)
 			}
 		}
 	}
@@ -196,7 +218,8 @@ func TestSettingsScaleTheNoise(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := testrows.Session(t, node, 1, budget.AddRemove)
-		if _, err := trainer.Fit(context.Background(), s, x.trainingData(budget.AddRemove)); err != nil {
+		_, err = trainer.Fit(context.Background(), s, x.trainingData(budget.AddRemove))
+		if err != nil {
 			t.Fatal(err)
 		}
 		return s.Sub(rootNode).Scale(gramLeaf), s.Sub(rootNode).Scale(gradientsLeaf)
@@ -214,8 +237,14 @@ func TestSettingsScaleTheNoise(t *testing.T) {
 	} {
 		a, b := scales(c.trainer)
 		if math.Abs(a/gram/c.gram-1) > 1e-4 || math.Abs(b/gradients/c.gradients-1) > 1e-4 {
-			t.Errorf("%+v: noise %v and %v times that of the defaults, want %v and %v", c.trainer,
-				a/gram, b/gradients, c.gram, c.gradients)
+			t.Errorf(
+				"%+v: noise %v and %v times that of the defaults, want %v and %v",
+				c.trainer,
+				a/gram,
+				b/gradients,
+				c.gram,
+				c.gradients,
+			)
 		}
 	}
 }
@@ -232,14 +261,22 @@ func TestNoiseScalesMatchPlan(t *testing.T) {
 		for _, c := range []struct {
 			leaf         string
 			want, factor float64
-		}{{gramLeaf, b2 / part, math.Sqrt2},
-			{gradientsLeaf, math.Sqrt(b2*float64(rounds)) / part, 2}} {
+		}{
+			{gramLeaf, b2 / part, math.Sqrt2},
+			{gradientsLeaf, math.Sqrt(b2*float64(rounds)) / part, 2},
+		} {
 			if got := s.Scale(c.leaf); math.Abs(got/c.want-1) > 1e-5 {
 				t.Errorf("%d rounds, %s: noise %v, want %v", rounds, c.leaf, got, c.want)
 			}
-			if ratio := sub.Scale(c.leaf) / s.Scale(c.leaf); math.Abs(ratio-c.factor) > 1e-6 {
-				t.Errorf("%d rounds, %s: substitution multiplies the noise by %v, want %v", rounds,
-					c.leaf, ratio, c.factor)
+			ratio := sub.Scale(c.leaf) / s.Scale(c.leaf)
+			if math.Abs(ratio-c.factor) > 1e-6 {
+				t.Errorf(
+					"%d rounds, %s: substitution multiplies the noise by %v, want %v",
+					rounds,
+					c.leaf,
+					ratio,
+					c.factor,
+				)
 			}
 		}
 	}
@@ -273,9 +310,12 @@ func TestGradient(t *testing.T) {
 	}
 	s := testrows.Session(t, node, 1, budget.AddRemove)
 	theta := []float64{3, -2, .5, .25, 1.5} // large enough for residuals beyond C
-	pass, err := mechanism.Sum[*gradientPass](context.Background(), s,
+	pass, err := mechanism.Sum[*gradientPass](
+		context.Background(),
+		s,
 		memory.NewRecords(x.tab.All()),
-		inBlocks{gradientStatistic{x.columns, x.ranges, theta, defaultClip}, 64})
+		inBlocks{gradientStatistic{x.columns, x.ranges, theta, defaultClip}, 64},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,9 +376,20 @@ func TestRowOrder(t *testing.T) {
 	}
 	s := testrows.Session(t, node, 1, budget.AddRemove)
 	sums := func(v dataset.View, block int) any {
-		c, err := mechanism.Sum[*gradientPass](context.Background(), s, memory.NewRecords(v),
-			inBlocks{gradientStatistic{x.columns, x.ranges, []float64{.7, -.3, 1.0 / 3, .1, .9},
-				defaultClip}, block})
+		c, err := mechanism.Sum[*gradientPass](
+			context.Background(),
+			s,
+			memory.NewRecords(v),
+			inBlocks{
+				gradientStatistic{
+					x.columns,
+					x.ranges,
+					[]float64{.7, -.3, 1.0 / 3, .1, .9},
+					defaultClip,
+				},
+				block,
+			},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -357,10 +408,10 @@ func TestDegenerateTables(t *testing.T) {
 		data := make([]dataset.ColumnData, 4)
 		for i := range n {
 			strange := []float64{math.NaN(), math.Inf(1), -1e300, 7}[i%4]
-			data[0].Floats, data[1].Floats = append(data[0].Floats, strange),
-				append(data[1].Floats, math.NaN())
-			data[2].Codes, data[3].Floats = append(data[2].Codes, 2),
-				append(data[3].Floats, strange)
+			data[0].Floats = append(data[0].Floats, strange)
+			data[1].Floats = append(data[1].Floats, math.NaN())
+			data[2].Codes = append(data[2].Codes, 2)
+			data[3].Floats = append(data[3].Floats, strange)
 		}
 		for name, x := range map[string]sample{
 			"plain":   plain,
@@ -369,13 +420,18 @@ func TestDegenerateTables(t *testing.T) {
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 				for _, rounds := range []int{1, 20} {
 					fit, _ := x.trainAdaSSP(t, rounds, 1, rel)
-					if err := fit.Model.(*regression.ClippedLinear).Validate(); err != nil {
+					err := fit.Model.(*regression.ClippedLinear).Validate()
+					if err != nil {
 						t.Errorf("%d %s rows: %v", n, name, err)
 					}
 					if !(fit.TargetMean >= fit.Linear().Lower &&
 						fit.TargetMean <= fit.Linear().Upper) {
-						t.Errorf("%d %s rows: target mean %v outside the range", n, name,
-							fit.TargetMean)
+						t.Errorf(
+							"%d %s rows: target mean %v outside the range",
+							n,
+							name,
+							fit.TargetMean,
+						)
 					}
 				}
 			}
@@ -388,24 +444,45 @@ func TestWrongLeaf(t *testing.T) {
 	x := linearSample(t, 10, 0)
 	refused := func(s *mechanism.Session, want error) {
 		t.Helper()
-		if _, err := (BoostedAdaSSP{Rounds: 3}).Fit(context.Background(), s,
-			x.trainingData(budget.AddRemove)); !errors.Is(err, want) {
+		_, err := (BoostedAdaSSP{Rounds: 3}).Fit(
+			context.Background(),
+			s,
+			x.trainingData(budget.AddRemove),
+		)
+		if !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)
 		}
 	}
 	gram := budget.GaussianLeaf(gramLeaf, 1, 1)
-	refused(testrows.Session(t, budget.Sequence("other", gram), 1, budget.AddRemove),
-		mechanism.ErrUnknownLeaf)
-	refused(testrows.Session(t, budget.Sequence(rootNode, gram), 1, budget.AddRemove),
-		mechanism.ErrUnknownLeaf)
-	refused(testrows.Session(t, budget.Sequence(rootNode, gram, budget.LaplaceLeaf(gradientsLeaf,
-		1, 3)),
-		1, budget.AddRemove), mechanism.ErrLaw)
-	once := testrows.Session(t,
-		budget.Sequence(rootNode, gram, budget.GaussianLeaf(gradientsLeaf, 1, 1)), 1,
-		budget.AddRemove)
-	if _, err := (BoostedAdaSSP{Rounds: 3}).Fit(context.Background(), once,
-		x.trainingData(budget.AddRemove)); err != nil {
+	refused(
+		testrows.Session(t, budget.Sequence("other", gram), 1, budget.AddRemove),
+		mechanism.ErrUnknownLeaf,
+	)
+	refused(
+		testrows.Session(t, budget.Sequence(rootNode, gram), 1, budget.AddRemove),
+		mechanism.ErrUnknownLeaf,
+	)
+	refused(
+		testrows.Session(
+			t,
+			budget.Sequence(rootNode, gram, budget.LaplaceLeaf(gradientsLeaf, 1, 3)),
+			1,
+			budget.AddRemove,
+		),
+		mechanism.ErrLaw,
+	)
+	once := testrows.Session(
+		t,
+		budget.Sequence(rootNode, gram, budget.GaussianLeaf(gradientsLeaf, 1, 1)),
+		1,
+		budget.AddRemove,
+	)
+	_, err := (BoostedAdaSSP{Rounds: 3}).Fit(
+		context.Background(),
+		once,
+		x.trainingData(budget.AddRemove),
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 	refused(once, mechanism.ErrSpent)
@@ -414,23 +491,31 @@ func TestWrongLeaf(t *testing.T) {
 func TestPlanRefuses(t *testing.T) {
 	columns := []dataset.Column{{Name: "a"}, {Name: "y"}}
 	for _, rounds := range []int{-1, MaxRounds + 1} {
-		if _, err := (BoostedAdaSSP{Rounds: rounds}).Plan(
-			method.Facts{Columns: columns}); !errors.Is(err, ErrRounds) {
+		_, err := (BoostedAdaSSP{Rounds: rounds}).Plan(
+			method.Facts{Columns: columns})
+		if !errors.Is(err, ErrRounds) {
 			t.Errorf("%d rounds: %v", rounds, err)
 		}
 	}
 	for _, x := range []BoostedAdaSSP{
-		{Clip: .009}, {Clip: 4.1}, {Clip: -1}, {Clip: math.NaN()}, {Shrinkage: .009},
+		{Clip: .009},
+		{Clip: 4.1},
+		{Clip: -1},
+		{Clip: math.NaN()},
+		{Shrinkage: .009},
 		{Shrinkage: 1.1},
-		{GramShare: .009}, {GramShare: .991}, {GramShare: math.Inf(1)},
+		{GramShare: .009},
+		{GramShare: .991},
+		{GramShare: math.Inf(1)},
 	} {
-		if _, err := x.Plan(method.Facts{Columns: columns}); !errors.Is(err, errSetting) {
+		_, err := x.Plan(method.Facts{Columns: columns})
+		if !errors.Is(err, errSetting) {
 			t.Errorf("%+v: %v", x, err)
 		}
 	}
-	if _, err := (BoostedAdaSSP{}).Plan(
-		method.Facts{Columns: make([]dataset.Column, linear.MaxSlots+1)}); !errors.Is(err,
-		linear.ErrTooWide) {
+	_, err := (BoostedAdaSSP{}).Plan(
+		method.Facts{Columns: make([]dataset.Column, linear.MaxSlots+1)})
+	if !errors.Is(err, linear.ErrTooWide) {
 		t.Errorf("too wide: %v", err)
 	}
 }
@@ -444,8 +529,12 @@ func TestCancelled(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := trainer.Fit(ctx, testrows.Session(t, node, 1, budget.AddRemove),
-		x.trainingData(budget.AddRemove)); !errors.Is(err, context.Canceled) {
+	_, err = trainer.Fit(
+		ctx,
+		testrows.Session(t, node, 1, budget.AddRemove),
+		x.trainingData(budget.AddRemove),
+	)
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -33,7 +33,8 @@ func coupledSample(t testing.TB, n int) sample {
 	for range n {
 		a := normal()
 		b := .8*a + .6*normal()
-		data[0].Floats, data[1].Floats = append(data[0].Floats, a), append(data[1].Floats, b)
+		data[0].Floats = append(data[0].Floats, a)
+		data[1].Floats = append(data[1].Floats, b)
 		data[2].Floats = append(data[2].Floats, a+math.Abs(b))
 	}
 	return newSample(t, columns, data)
@@ -78,8 +79,12 @@ func TestCouplingPredictsChanges(t *testing.T) {
 				size += square(want[k])
 			}
 			if !(size > 0) || wrong > .01*size {
-				t.Errorf("part %d on shape %d: off by %.3f of the size", moving, i,
-					math.Sqrt(wrong/size))
+				t.Errorf(
+					"part %d on shape %d: off by %.3f of the size",
+					moving,
+					i,
+					math.Sqrt(wrong/size),
+				)
 			}
 		}
 	}
@@ -139,8 +144,12 @@ func TestJointPassIsExact(t *testing.T) {
 	b := coupledSample(t, 9001).readyBooster(t, 3)
 	b.clamp = clamp{limit: .4, slope: 1}
 	all := b.passes(0, manyRounds-1)[0]
-	joint, err := mechanism.Sum[*sumsPass](context.Background(), b.session, b.records,
-		all.sumsStatistic)
+	joint, err := mechanism.Sum[*sumsPass](
+		context.Background(),
+		b.session,
+		b.records,
+		all.sumsStatistic,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,8 +157,12 @@ func TestJointPassIsExact(t *testing.T) {
 	b.inTurn = true
 	b.rounds = 1
 	for i, x := range b.passes(0, 0) {
-		one, err := mechanism.Sum[*sumsPass](context.Background(), b.session, b.records,
-			x.sumsStatistic)
+		one, err := mechanism.Sum[*sumsPass](
+			context.Background(),
+			b.session,
+			b.records,
+			x.sumsStatistic,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

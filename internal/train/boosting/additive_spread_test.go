@@ -13,7 +13,8 @@ func truthOfCurves(x sample) []float64 {
 	out := make([]float64, 4)
 	for j, f := range []func(float64) float64{
 		func(a float64) float64 { return 2 * math.Sin(3*a) },
-		func(b float64) float64 { return 3 * b * b }, func(c float64) float64 { return c / 2 },
+		func(b float64) float64 { return 3 * b * b },
+		func(c float64) float64 { return c / 2 },
 	} {
 		sum := 0.
 		squares := 0.
@@ -63,7 +64,8 @@ func TestAdditiveStandardErrors(t *testing.T) {
 		fit, _ := x.trainAdditive(t, 3, budget.AddRemove)
 		m := fit.Linear()
 		for i, v := range [][2]float64{
-			{m.Intercept, m.InterceptStdError}, {m.Terms[2].Coefficient, m.Terms[2].StdError},
+			{m.Intercept, m.InterceptStdError},
+			{m.Terms[2].Coefficient, m.Terms[2].StdError},
 			{m.Terms[3].Coefficient, m.Terms[3].StdError},
 		} {
 			sum[i] += v[0]
@@ -74,8 +76,11 @@ func TestAdditiveStandardErrors(t *testing.T) {
 	for i := range sum {
 		variance := (squares[i] - sum[i]*sum[i]/fits) / (fits - 1)
 		if variance > 2.4*claimed[i] {
-			t.Errorf("number %d: observed variance is %.2f times the claimed one", i,
-				variance/claimed[i])
+			t.Errorf(
+				"number %d: observed variance is %.2f times the claimed one",
+				i,
+				variance/claimed[i],
+			)
 		}
 	}
 }

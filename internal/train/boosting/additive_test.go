@@ -40,9 +40,11 @@ func curvedSample(t testing.TB, n int, noise float64) sample {
 		c := float64(i % 2)
 		k := int32(i / 2 % 2)
 		y := 2*math.Sin(3*a) + 3*b*b - 1 + c/2 + float64(k) + noise*p.Next()
-		data[0].Floats, data[1].Floats, data[2].Floats = append(data[0].Floats, a),
-			append(data[1].Floats, b), append(data[2].Floats, c)
-		data[3].Codes, data[4].Floats = append(data[3].Codes, k), append(data[4].Floats, y)
+		data[0].Floats = append(data[0].Floats, a)
+		data[1].Floats = append(data[1].Floats, b)
+		data[2].Floats = append(data[2].Floats, c)
+		data[3].Codes = append(data[3].Codes, k)
+		data[4].Floats = append(data[4].Floats, y)
 	}
 	return newSample(t, columns, data)
 }
@@ -187,10 +189,22 @@ func TestAdditiveSpendsItsPlan(t *testing.T) {
 // TestAdditiveWithoutUsableData checks that the model is valid for a table without rows, with one row, with only
 // invalid cells, with only categories, or with a constant target.
 func TestAdditiveWithoutUsableData(t *testing.T) {
-	only := newSample(t, []dataset.Column{
-		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true},
-		{Name: "y", Ranged: true, Lower: -1, Upper: 1},
-	}, []dataset.ColumnData{{Codes: []int32{0, 1, 2}}, {Floats: []float64{0, math.NaN(), 1}}})
+	only := newSample(
+		t,
+		[]dataset.Column{
+			{
+				Name:       "k",
+				Kind:       dataset.Category,
+				Categories: []string{"x", "y"},
+				Other:      true,
+			},
+			{Name: "y", Ranged: true, Lower: -1, Upper: 1},
+		},
+		[]dataset.ColumnData{
+			{Codes: []int32{0, 1, 2}},
+			{Floats: []float64{0, math.NaN(), 1}},
+		},
+	)
 	tables := map[string]sample{
 		"no rows":    curvedSample(t, 0, 0),
 		"one row":    curvedSample(t, 1, 0),
@@ -228,7 +242,8 @@ func TestAdditiveWithoutUsableData(t *testing.T) {
 			if err := m.Validate(); err != nil {
 				t.Errorf("%s, %v: %v", name, rel, err)
 			}
-			if !(fit.TargetMean >= fit.Linear().Lower && fit.TargetMean <= fit.Linear().Upper) {
+			if !(fit.TargetMean >= fit.Linear().Lower &&
+				fit.TargetMean <= fit.Linear().Upper) {
 				t.Errorf("%s, %v: target mean %v", name, rel, fit.TargetMean)
 			}
 		}
@@ -247,7 +262,10 @@ func TestAdditivePrivateInputs(t *testing.T) {
 		g := float64(state.y[i])/mechanism.FixedOne - min(max(state.f[i], -1), 1)
 		want.Add([]uint8{state.bins[s.bins][i]}, []float64{g})
 	}
-	got, err := mechanism.Sum[*sumsPass](b.ctx, b.session, b.records,
+	got, err := mechanism.Sum[*sumsPass](
+		b.ctx,
+		b.session,
+		b.records,
 		sumsStatistic{
 			Of:     b.state,
 			Clip:   clip,
@@ -255,7 +273,8 @@ func TestAdditivePrivateInputs(t *testing.T) {
 			Lists:  []int{s.bins},
 			Steps:  []int{len(s.values)},
 			Counts: countsBySize,
-		})
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,8 +285,8 @@ func TestAdditivePrivateInputs(t *testing.T) {
 
 func TestAdditiveRefusesWideTables(t *testing.T) {
 	columns := make([]dataset.Column, linear.MaxSlots+1)
-	if _, err := (Additive{}).Plan(method.Facts{Columns: columns}); !errors.Is(err,
-		linear.ErrTooWide) {
+	_, err := (Additive{}).Plan(method.Facts{Columns: columns})
+	if !errors.Is(err, linear.ErrTooWide) {
 		t.Errorf("%v", err)
 	}
 }
@@ -280,8 +299,11 @@ func TestAdditiveStopsWithItsContext(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = Additive{}.Fit(ctx, testrows.Session(t, node, 1, budget.AddRemove),
-		x.trainingData(budget.AddRemove))
+	_, err = Additive{}.Fit(
+		ctx,
+		testrows.Session(t, node, 1, budget.AddRemove),
+		x.trainingData(budget.AddRemove),
+	)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
@@ -291,19 +313,27 @@ func TestAdditiveStopsWithItsContext(t *testing.T) {
 // add up unless a floor applies, and that a full fine bin forms a step of its own.
 func TestGroupedBinsFormSteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		counts := rapid.SliceOfN(rapid.Float64Range(-50, 500), fineBins, fineBins).Draw(t, "counts")
+		counts := rapid.SliceOfN(rapid.Float64Range(-50, 500), fineBins, fineBins).Draw(
+			t,
+			"counts",
+		)
 		sigma := rapid.Float64Range(.1, 100).Draw(t, "sigma")
 		records := rapid.Float64Range(minRecords, 1e5).Draw(t, "records")
 		g := groupBins(counts, sigma, records)
-		if len(g.counts) != len(g.edges)+1 || g.stepOf[0] != 0 ||
+		if len(g.counts) != len(g.edges)+1 ||
+			g.stepOf[0] != 0 ||
 			int(g.stepOf[fineBins-1]) != len(g.edges) {
-			t.Fatalf("%d counts, %d edges, last step %d", len(g.counts), len(g.edges),
-				g.stepOf[fineBins-1])
+			t.Fatalf(
+				"%d counts, %d edges, last step %d",
+				len(g.counts),
+				len(g.edges),
+				g.stepOf[fineBins-1],
+			)
 		}
 		for b := 1; b < fineBins; b++ {
 			begins := slices.Contains(g.edges, b)
-			if step := int(g.stepOf[b]) - int(g.stepOf[b-1]); step != 0 && step != 1 ||
-				begins != (step == 1) {
+			step := int(g.stepOf[b]) - int(g.stepOf[b-1])
+			if step != 0 && step != 1 || begins != (step == 1) {
 				t.Fatalf("bin %d follows %d with step %d, an edge: %v", b, b-1, step, begins)
 			}
 		}
@@ -314,9 +344,14 @@ func TestGroupedBinsFormSteps(t *testing.T) {
 		}
 	})
 	counts := make([]float64, fineBins)
-	counts[3], counts[100], counts[200] = 1000, 1000, 1000
+	counts[3] = 1000
+	counts[100] = 1000
+	counts[200] = 1000
 	g := groupBins(counts, 1, 3000)
-	if len(g.counts) != 3 || g.edges[0] != 100 || g.edges[1] != 200 || g.counts[0] != 1000 {
+	if len(g.counts) != 3 ||
+		g.edges[0] != 100 ||
+		g.edges[1] != 200 ||
+		g.counts[0] != 1000 {
 		t.Errorf("three values give the edges %v and counts %v", g.edges, g.counts)
 	}
 	// Nine in ten records have the same value; the others still yield many steps.
@@ -325,19 +360,28 @@ func TestGroupedBinsFormSteps(t *testing.T) {
 	}
 	counts[0] = 9 * 2550
 	if g = groupBins(counts, 1, 25500); len(g.counts) < mostSteps/2 || g.edges[0] != 1 {
-		t.Errorf("a column that is mostly one value has %d steps, the first of %d bins",
-			len(g.counts), g.edges[0])
+		t.Errorf(
+			"a column that is mostly one value has %d steps, the first of %d bins",
+			len(g.counts),
+			g.edges[0],
+		)
 	}
 }
 
 func TestTwoValued(t *testing.T) {
 	counts := make([]float64, fineBins)
-	counts[0], counts[255] = 600, 400
+	counts[0] = 600
+	counts[255] = 400
 	for _, c := range []struct {
 		sigma, records float64
 		want           bool
-	}{{10, 1000, true}, {10, 1200, false}, {10, 1025, true}, {10, 1035, false},
-		{300, 1000, false}} {
+	}{
+		{10, 1000, true},
+		{10, 1200, false},
+		{10, 1025, true},
+		{10, 1035, false},
+		{300, 1000, false},
+	} {
 		if got := twoValued(counts, c.sigma, c.records); got != c.want {
 			t.Errorf("noise %v, %v records: %v", c.sigma, c.records, got)
 		}
@@ -378,7 +422,9 @@ func TestClassesPlan(t *testing.T) {
 func TestShapeLearns(t *testing.T) {
 	g := binGroups{counts: slices.Repeat([]float64{500}, 20), edges: make([]int, 19)}
 	s := newShape(0, 0, g)
-	curve := func(b int) float64 { return .3 * math.Sin(float64(b)/4) }
+	curve := func(b int) float64 {
+		return .3 * math.Sin(float64(b)/4)
+	}
 	for range 4 { // the residual is the part that the shape does not explain yet
 		sums := make([]float64, 20)
 		for b := range sums {
@@ -412,12 +458,20 @@ func TestShapeLearns(t *testing.T) {
 func TestLikeliestMatchesGridSearch(t *testing.T) {
 	signal := []float64{100, 50, 1}
 	energy := []float64{41, 21, 1.1}
-	if got, _ := mostLikelyVariance(geometricGrid(.01, 10, 200), signal,
-		energy); math.Abs(got-.4) > .05 {
+	got, _ := mostLikelyVariance(
+		geometricGrid(.01, 10, 200),
+		signal,
+		energy,
+	)
+	if math.Abs(got-.4) > .05 {
 		t.Errorf("variance factor %v, want about .4", got)
 	}
-	if got, _ := mostLikelyVariance(geometricGrid(.01, 10, 20), signal,
-		[]float64{.9, .5, .2}); got != 0 {
+	got, _ = mostLikelyVariance(
+		geometricGrid(.01, 10, 20),
+		signal,
+		[]float64{.9, .5, .2},
+	)
+	if got != 0 {
 		t.Errorf("variance factor %v of noise", got)
 	}
 }
@@ -452,7 +506,8 @@ func TestCorrectionConverges(t *testing.T) {
 	}
 	expected.Mul(&inverse, &inverse) // times sigma²/releases
 	for i := range 3 {
-		if ratio := cov.At(i, i) / (expected.At(i, i) * 4 / 5); ratio < .9 || ratio > 1.01 {
+		ratio := cov.At(i, i) / (expected.At(i, i) * 4 / 5)
+		if ratio < .9 || ratio > 1.01 {
 			t.Errorf("variance %d is %v times what the noise gives", i, ratio)
 		}
 	}

@@ -47,8 +47,9 @@ func valuedSample(t testing.TB, n, values int, noise float64) (sample, []float64
 			y = a
 			code = int32(values)
 		}
-		data[0].Floats, data[1].Codes, data[2].Floats = append(data[0].Floats, a),
-			append(data[1].Codes, code), append(data[2].Floats, y)
+		data[0].Floats = append(data[0].Floats, a)
+		data[1].Codes = append(data[1].Codes, code)
+		data[2].Floats = append(data[2].Floats, y)
 	}
 	return newSample(t, columns, data), effects
 }
@@ -67,7 +68,9 @@ func TestValuesAreFound(t *testing.T) {
 			if e := s.Events(); e[0].Sensitivity > 3 {
 				t.Errorf(
 					"%d values: the matrix of the start has sensitivity %v, as if they were entries",
-					values, e[0].Sensitivity)
+					values,
+					e[0].Sensitivity,
+				)
 			}
 			var got []regression.Term
 			for _, term := range m.Terms {
@@ -79,21 +82,37 @@ func TestValuesAreFound(t *testing.T) {
 				t.Fatalf("%d values: %d terms", values, len(got))
 			}
 			for v := range 10 {
-				if between := got[v].Coefficient -
-					got[values].Coefficient; math.Abs(between-effects[v]) > .1 {
+				between := got[v].Coefficient -
+					got[values].Coefficient
+				if math.Abs(between-effects[v]) > .1 {
 					t.Errorf(
 						"%d values, %v: the effect of number %d beyond that of others is %v, want %v",
-						values, rel, v, between, effects[v])
+						values,
+						rel,
+						v,
+						between,
+						effects[v],
+					)
 				}
 				if !(got[v].StdError > 0 && got[v].StdError < .1) {
-					t.Errorf("%d values, %v: the error of number %d is %v", values, rel, v,
-						got[v].StdError)
+					t.Errorf(
+						"%d values, %v: the error of number %d is %v",
+						values,
+						rel,
+						v,
+						got[v].StdError,
+					)
 				}
 			}
-			if sd := math.Sqrt(fit.Spreads[0][1].Variance) *
-				fit.Spreads[0][1].Unit; math.Abs(sd-1) > .2 {
-				t.Errorf("%d values, %v: the column adds with a standard deviation of %v", values,
-					rel, sd)
+			sd := math.Sqrt(fit.Spreads[0][1].Variance) *
+				fit.Spreads[0][1].Unit
+			if math.Abs(sd-1) > .2 {
+				t.Errorf(
+					"%d values, %v: the column adds with a standard deviation of %v",
+					values,
+					rel,
+					sd,
+				)
 			}
 		}
 	}
@@ -110,11 +129,16 @@ func TestFewValuesAreEntries(t *testing.T) {
 	x, _ = valuedSample(t, 40000, 200, 0)
 	b = x.readyBooster(t, 100)
 	c := b.state.Columns[1]
-	if want := x.columns[1].Categories[:linear.FewValues]; len(b.valued) != 1 ||
-		!slices.Equal(c.Categories[:10], want[:10]) || len(c.Categories) != len(want) || !c.Other {
+	want := x.columns[1].Categories[:linear.FewValues]
+	if len(b.valued) != 1 ||
+		!slices.Equal(c.Categories[:10], want[:10]) ||
+		len(c.Categories) != len(want) ||
+		!c.Other {
 		t.Errorf("entries %v, want about %v", c.Categories, want)
 	}
-	if len(c.Levels) != 201 || c.Levels[0] != 0 || c.Levels[200] != linear.FewValues ||
+	if len(c.Levels) != 201 ||
+		c.Levels[0] != 0 ||
+		c.Levels[200] != linear.FewValues ||
 		c.Levels[199] != linear.FewValues {
 		t.Errorf("levels %v", c.Levels)
 	}
@@ -147,11 +171,17 @@ func TestGroupValues(t *testing.T) {
 		}
 	}
 	if !slices.Equal(sums, g.counts) || most > least {
-		t.Errorf("counts %v, want %v; common values have up to %v records, others from %v",
-			g.counts, sums, most, least)
+		t.Errorf(
+			"counts %v, want %v; common values have up to %v records, others from %v",
+			g.counts,
+			sums,
+			most,
+			least,
+		)
 	}
 	few := groupValues([]float64{3, 1, 2})
-	if !slices.Equal(few.of, []uint8{0, 1, 2}) || !slices.Equal(few.sizes, []int{1, 1, 1}) {
+	if !slices.Equal(few.of, []uint8{0, 1, 2}) ||
+		!slices.Equal(few.sizes, []int{1, 1, 1}) {
 		t.Errorf("%v", few)
 	}
 }
@@ -187,10 +217,15 @@ func TestValuesPrivateInputs(t *testing.T) {
 	for i := x.tab.Len() - 1; i >= 0; i-- {
 		code := x.tab.Codes(1)[i]
 		counts.Add([][]uint16{{uint16(code)}})
-		sums.Add([]uint8{s.levels.of[code]},
-			[]float64{float64(state.y[i])/mechanism.FixedOne - min(max(state.f[i], -1), 1)})
+		sums.Add(
+			[]uint8{s.levels.of[code]},
+			[]float64{float64(state.y[i])/mechanism.FixedOne - min(max(state.f[i], -1), 1)},
+		)
 	}
-	gotSums, err := mechanism.Sum[*sumsPass](b.ctx, b.session, b.records,
+	gotSums, err := mechanism.Sum[*sumsPass](
+		b.ctx,
+		b.session,
+		b.records,
 		sumsStatistic{
 			Of:     b.state,
 			Clip:   clip,
@@ -198,12 +233,17 @@ func TestValuesPrivateInputs(t *testing.T) {
 			Lists:  []int{s.bins},
 			Steps:  []int{len(s.values)},
 			Counts: countsBySize,
-		})
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	gotCounts, err := mechanism.Sum[*valuesPass](b.ctx, b.session, b.records,
-		valuesStatistic{[]int{1}, []int{80}})
+	gotCounts, err := mechanism.Sum[*valuesPass](
+		b.ctx,
+		b.session,
+		b.records,
+		valuesStatistic{[]int{1}, []int{80}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,8 +309,15 @@ func TestKernelLearnsAcrossValues(t *testing.T) {
 			y[i] += x.tab.Float(0)[i] * (1.5*effects[code] - 1)
 		}
 	}
-	x = newSample(t, x.columns,
-		[]dataset.ColumnData{{Floats: x.tab.Float(0)}, {Codes: x.tab.Codes(1)}, {Floats: y}})
+	x = newSample(
+		t,
+		x.columns,
+		[]dataset.ColumnData{
+			{Floats: x.tab.Float(0)},
+			{Codes: x.tab.Codes(1)},
+			{Floats: y},
+		},
+	)
 	fit, _ := x.trainKernel(t, 10, budget.AddRemove)
 	m, ok := fit.Model.(*regression.Kernel)
 	if !ok {
@@ -279,11 +326,14 @@ func TestKernelLearnsAcrossValues(t *testing.T) {
 	if err := m.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	rows := regression.Rows{N: x.tab.Len(), Numeric: map[string][]float64{"a": x.tab.Float(0)},
+	rows := regression.Rows{
+		N:       x.tab.Len(),
+		Numeric: map[string][]float64{"a": x.tab.Float(0)},
 		Codes: map[string]regression.Codes{"k": {
 			Values:     x.tab.Codes(1),
 			Categories: append(slices.Clone(x.columns[1].Categories), "other"),
-		}}}
+		}},
+	}
 	whole, err := m.Predict(nil, rows)
 	if err != nil {
 		t.Fatal(err)

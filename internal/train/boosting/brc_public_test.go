@@ -19,8 +19,11 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-var brcRuns = flag.Int("brc.runs", 0,
-	"measure BRC and the partly private joint Gram on the public data, with this many runs each (docs/proofs/brc.md has 10)")
+var brcRuns = flag.Int(
+	"brc.runs",
+	0,
+	"measure BRC and the partly private joint Gram on the public data, with this many runs each (docs/proofs/brc.md has 10)",
+)
 
 // publicData is a public data set for classification. Its columns are numbers, or categories coded in alphabetical
 // order.
@@ -31,7 +34,12 @@ type publicData struct {
 
 // readPublic reads a file. Columns with text are categories or, if codes is true, numbers. The argument public lists
 // the columns that are not private.
-func readPublic(t *testing.T, file, target string, drop, public []string, codes bool) publicData {
+func readPublic(
+	t *testing.T,
+	file, target string,
+	drop, public []string,
+	codes bool,
+) publicData {
 	t.Helper()
 	rows := testkit.PublicLines(t, "classification", file)
 	var out publicData
@@ -71,7 +79,8 @@ func readPublic(t *testing.T, file, target string, drop, public []string, codes 
 				c.Categories = levels
 			}
 		}
-		out.columns, out.data = append(out.columns, c), append(out.data, d)
+		out.columns = append(out.columns, c)
+		out.data = append(out.data, d)
 	}
 	last := slices.Index(rows[0], target)
 	for j, name := range rows[0] {
@@ -134,13 +143,19 @@ func (x trial) openSession(node budget.Node) (*mechanism.Session, []scaling.Rang
 	x.t.Helper()
 	schema := x.train.Schema().Columns
 	features := schema[:len(schema)-1]
-	scale := scaling.Private{Columns: features, Target: -1, Relation: x.relation}
+	scale := scaling.Private{
+		Columns:  features,
+		Target:   -1,
+		Relation: x.relation,
+	}
 	root := budget.Sequence("run", node)
 	if s, private := scale.Plan(); private {
 		root = budget.Sequence("run", s, node)
 	}
-	priced, err := budget.Calibrate(root,
-		budget.Target{Epsilon: x.epsilon, Delta: 1e-5, Relation: x.relation})
+	priced, err := budget.Calibrate(
+		root,
+		budget.Target{Epsilon: x.epsilon, Delta: 1e-5, Relation: x.relation},
+	)
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -148,8 +163,11 @@ func (x trial) openSession(node budget.Node) (*mechanism.Session, []scaling.Rang
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	ranges, err := scale.Run(context.Background(), s.Sub("scaling"),
-		memory.NewRecords(x.train.All()))
+	ranges, err := scale.Run(
+		context.Background(),
+		s.Sub("scaling"),
+		memory.NewRecords(x.train.All()),
+	)
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -198,8 +216,15 @@ func (x trial) brcAccuracy(published bool) float64 {
 		x.t.Fatal(err)
 	}
 	s, ranges := x.openSession(node)
-	fit, err := trainer.Fit(context.Background(), s,
-		method.Data{Facts: facts, Records: memory.NewRecords(x.train.All()), Ranges: ranges})
+	fit, err := trainer.Fit(
+		context.Background(),
+		s,
+		method.Data{
+			Facts:   facts,
+			Records: memory.NewRecords(x.train.All()),
+			Ranges:  ranges,
+		},
+	)
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -211,14 +236,23 @@ func (x trial) gramAccuracy() float64 {
 	x.t.Helper()
 	columns := slices.Clone(x.train.Schema().Columns)
 	last := len(columns) - 1
-	columns[last] = dataset.Column{Name: columns[last].Name, Ranged: true, Lower: -1, Upper: 1}
+	columns[last] = dataset.Column{
+		Name:   columns[last].Name,
+		Ranged: true,
+		Lower:  -1,
+		Upper:  1,
+	}
 	node, err := adassp.JointGram{}.Plan(
 		method.Facts{Columns: columns, Relation: budget.SubstitutePrivateColumns})
 	if err != nil {
 		x.t.Fatal(err)
 	}
 	s, ranges := x.openSession(node)
-	ranges[last] = scaling.Range{Lower: -1, Upper: 1, Declared: true}
+	ranges[last] = scaling.Range{
+		Lower:    -1,
+		Upper:    1,
+		Declared: true,
+	}
 	data := make([]dataset.ColumnData, len(columns))
 	for j, c := range columns {
 		switch {
@@ -236,12 +270,15 @@ func (x trial) gramAccuracy() float64 {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	fit, err := adassp.JointGram{}.Fit(context.Background(), s,
+	fit, err := adassp.JointGram{}.Fit(
+		context.Background(),
+		s,
 		method.Data{
 			Facts:   method.Facts{Columns: columns},
 			Records: memory.NewRecords(tab.All()),
 			Ranges:  ranges,
-		})
+		},
+	)
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -262,16 +299,24 @@ func (x trial) publicOnly(all bool) float64 {
 		}
 		if c.Kind == dataset.Numeric {
 			var err error
-			if ranges[j], err = scaling.Exact(context.Background(),
+			ranges[j], err = scaling.Exact(
+				context.Background(),
 				mechanism.NewMaker(budget.SubstitutePrivateColumns),
-				memory.NewRecords(x.train.All()), j); err != nil {
+				memory.NewRecords(x.train.All()),
+				j,
+			)
+			if err != nil {
 				x.t.Fatal(err)
 			}
 		}
 	}
 	labels := labelsOf(x.train.All(), last, 1, 2)
-	rows, err := encodeFeatures(context.Background(), x.train.All().Columns(used),
-		selectItems(columns, used), selectItems(ranges, used))
+	rows, err := encodeFeatures(
+		context.Background(),
+		x.train.All().Columns(used),
+		selectItems(columns, used),
+		selectItems(ranges, used),
+	)
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -300,12 +345,25 @@ func TestBRCOnPublicData(t *testing.T) {
 		name string
 		data publicData
 	}{
-		{"Adult, one-hot", readPublic(t, "adult.raw.csv.gz", "income", nil, adultPublic, false)},
-		{"Adult, integer codes",
-			readPublic(t, "adult.raw.csv.gz", "income", nil, adultPublic, true)},
-		{"credit default",
-			readPublic(t, "credit_default.raw.csv.gz", "default.payment.next.month", []string{"ID"},
-				[]string{"LIMIT_BAL", "SEX"}, false)},
+		{
+			"Adult, one-hot",
+			readPublic(t, "adult.raw.csv.gz", "income", nil, adultPublic, false),
+		},
+		{
+			"Adult, integer codes",
+			readPublic(t, "adult.raw.csv.gz", "income", nil, adultPublic, true),
+		},
+		{
+			"credit default",
+			readPublic(
+				t,
+				"credit_default.raw.csv.gz",
+				"default.payment.next.month",
+				[]string{"ID"},
+				[]string{"LIMIT_BAL", "SEX"},
+				false,
+			),
+		},
 	} {
 		measure := func(epsilon float64, rel budget.Relation, f func(trial) float64) float64 {
 			out := make([]float64, *brcRuns)
@@ -317,18 +375,32 @@ func TestBRCOnPublicData(t *testing.T) {
 		}
 		part := budget.SubstitutePrivateColumns
 		sub := budget.Substitute
-		t.Logf("%s: public columns only %.4f, all columns without noise %.4f", set.name,
+		t.Logf(
+			"%s: public columns only %.4f, all columns without noise %.4f",
+			set.name,
 			measure(1, part, func(x trial) float64 { return x.publicOnly(false) }),
-			measure(1, part, func(x trial) float64 { return x.publicOnly(true) }))
+			measure(1, part, func(x trial) float64 { return x.publicOnly(true) }),
+		)
 		for _, epsilon := range []float64{.1, .3, .5, 1, 3, 5} {
-			t.Logf("%s | %v | BRC %.4f | as published %.4f | joint-gram %.4f || all private: BRC %.4f %.4f | joint-gram %.4f",
-				set.name, epsilon,
-				measure(epsilon, part, func(x trial) float64 { return x.brcAccuracy(false) }),
-				measure(epsilon, part, func(x trial) float64 { return x.brcAccuracy(true) }),
+			t.Logf(
+				"%s | %v | BRC %.4f | as published %.4f | joint-gram %.4f || all private: BRC %.4f %.4f | joint-gram %.4f",
+				set.name,
+				epsilon,
+				measure(epsilon, part, func(x trial) float64 {
+					return x.brcAccuracy(false)
+				}),
+				measure(epsilon, part, func(x trial) float64 {
+					return x.brcAccuracy(true)
+				}),
 				measure(epsilon, part, trial.gramAccuracy),
-				measure(epsilon, budget.AddRemove, func(x trial) float64 { return x.brcAccuracy(false) }),
-				measure(epsilon, sub, func(x trial) float64 { return x.brcAccuracy(false) }),
-				measure(epsilon, budget.AddRemove, trial.gramAccuracy))
+				measure(epsilon, budget.AddRemove, func(x trial) float64 {
+					return x.brcAccuracy(false)
+				}),
+				measure(epsilon, sub, func(x trial) float64 {
+					return x.brcAccuracy(false)
+				}),
+				measure(epsilon, budget.AddRemove, trial.gramAccuracy),
+			)
 		}
 	}
 }
@@ -341,7 +413,12 @@ func TestBRCTargets(t *testing.T) {
 		least   float64
 		f       func(trial) float64
 	}{
-		"integer codes at 1": {true, 1, .73, func(x trial) float64 { return x.brcAccuracy(false) }},
+		"integer codes at 1": {
+			true,
+			1,
+			.73,
+			func(x trial) float64 { return x.brcAccuracy(false) },
+		},
 		"one-hot at 1": {false, 1, .75, func(x trial) float64 {
 			return x.brcAccuracy(false)
 		}},
@@ -354,8 +431,10 @@ func TestBRCTargets(t *testing.T) {
 		var got []float64
 		for i := range 3 {
 			train, test := data.splitBalanced(t, uint64(i))
-			got = append(got,
-				c.f(trial{t, train, test, c.epsilon, budget.SubstitutePrivateColumns}))
+			got = append(
+				got,
+				c.f(trial{t, train, test, c.epsilon, budget.SubstitutePrivateColumns}),
+			)
 		}
 		if m := median(got); m < c.least {
 			t.Errorf("%s: %.4f, want at least %v", name, m, c.least)

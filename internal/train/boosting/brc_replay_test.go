@@ -19,21 +19,29 @@ import (
 
 // trainRecorded runs a trainer under a recorder.
 func (x sample) trainRecorded(
-	t *testing.T, trainer related, tab *dataset.Table, rec *mechanism.Recorder,
+	t *testing.T,
+	trainer related,
+	tab *dataset.Table,
+	rec *mechanism.Recorder,
 ) *method.Fit {
 	t.Helper()
 	node, err := trainer.Plan(x.runFacts(trainer.relation))
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Sequence("run", node),
-		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: trainer.relation})
+	priced, err := budget.Calibrate(
+		budget.Sequence("run", node),
+		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: trainer.relation},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	x.tab = tab
-	fit, err := trainer.Fit(context.Background(), mechanism.NewRecordedSession(priced, rec),
-		x.trainingData(trainer.relation))
+	fit, err := trainer.Fit(
+		context.Background(),
+		mechanism.NewRecordedSession(priced, rec),
+		x.trainingData(trainer.relation),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,8 +90,9 @@ func (x sample) neighbourTables(t *testing.T, rel budget.Relation) []neighbour {
 			for code := range 4 {
 				row := [5]float64{v, v, float64(code % 3), float64(code), float64(code % 3)}
 				if rel == budget.SubstitutePrivateColumns { // public columns stay the same
-					row[0], row[2], row[4] = x.tab.Float(0)[at], float64(x.tab.Codes(2)[at]),
-						float64(x.tab.Codes(4)[at])
+					row[0] = x.tab.Float(0)[at]
+					row[2] = float64(x.tab.Codes(2)[at])
+					row[4] = float64(x.tab.Codes(4)[at])
 				}
 				drop := 1
 				if rel == budget.AddRemove {
@@ -117,16 +126,25 @@ func splice[T any](list []T, at, drop int, insert bool, value T) []T {
 // no input moved further than declared. Over 100 rounds the bound is attained.
 func TestBRCReplays(t *testing.T) {
 	for name, trainer := range map[string]related{
-		"add-remove": {}, "substitute": {relation: budget.Substitute},
-		"Laplace":          {BRC: BRC{Form: Laplace}},
-		"published":        {BRC{Form: Paper, Rounds: 100}, budget.Substitute},
-		"chosen intercept": {BRC: BRC{Intercept: chosenIntercept, Lower: .25, Upper: 3}},
-		"chosen, substitute": {BRC{Intercept: chosenIntercept, Form: Laplace},
-			budget.Substitute},
+		"add-remove": {},
+		"substitute": {relation: budget.Substitute},
+		"Laplace":    {BRC: BRC{Form: Laplace}},
+		"published":  {BRC{Form: Paper, Rounds: 100}, budget.Substitute},
+		"chosen intercept": {BRC: BRC{
+			Intercept: chosenIntercept,
+			Lower:     .25,
+			Upper:     3,
+		}},
+		"chosen, substitute": {
+			BRC{Intercept: chosenIntercept, Form: Laplace},
+			budget.Substitute,
+		},
 		"no intercept":    {BRC: BRC{Intercept: zeroIntercept}},
 		"private columns": {BRC{}, budget.SubstitutePrivateColumns},
-		"published, private columns": {BRC{Form: Paper, Rounds: 100},
-			budget.SubstitutePrivateColumns},
+		"published, private columns": {
+			BRC{Form: Paper, Rounds: 100},
+			budget.SubstitutePrivateColumns,
+		},
 	} {
 		n := 6
 		if trainer.relation == budget.SubstitutePrivateColumns {
@@ -170,8 +188,10 @@ func TestPublicSideIsPublic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		priced, err := budget.Calibrate(budget.Sequence("run", node),
-			budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel})
+		priced, err := budget.Calibrate(
+			budget.Sequence("run", node),
+			budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,15 +237,23 @@ func TestPublicSideIsPublic(t *testing.T) {
 			for i := range bs {
 				bs[i], ss[i] = cell(i)
 			}
-			other, err := dataset.NewTable(dataset.Schema{Columns: x.columns}, []dataset.ColumnData{
-				{Floats: x.tab.Float(0)}, {Floats: bs}, {Codes: x.tab.Codes(2)}, {Codes: ss},
-				{Codes: x.tab.Codes(4)},
-			}, nil)
+			other, err := dataset.NewTable(
+				dataset.Schema{Columns: x.columns},
+				[]dataset.ColumnData{
+					{Floats: x.tab.Float(0)},
+					{Floats: bs},
+					{Codes: x.tab.Codes(2)},
+					{Codes: ss},
+					{Codes: x.tab.Codes(4)},
+				},
+				nil,
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
 			b := run(other, first.Replay())
-			if !reflect.DeepEqual(a.public, b.public) || !reflect.DeepEqual(a.members, b.members) ||
+			if !reflect.DeepEqual(a.public, b.public) ||
+				!reflect.DeepEqual(a.members, b.members) ||
 				!reflect.DeepEqual(a.start, b.start) {
 				t.Errorf("private columns that are %s reach the public classifier", name)
 			}

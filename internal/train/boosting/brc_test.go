@@ -59,8 +59,10 @@ func classSample(t testing.TB, n int, classes ...string) sample {
 				score -= .7
 			}
 		}
-		data[0].Floats, data[1].Floats = append(data[0].Floats, a), append(data[1].Floats, b)
-		data[2].Codes, data[3].Codes = append(data[2].Codes, k), append(data[3].Codes, s)
+		data[0].Floats = append(data[0].Floats, a)
+		data[1].Floats = append(data[1].Floats, b)
+		data[2].Codes = append(data[2].Codes, k)
+		data[3].Codes = append(data[3].Codes, s)
 		data[4].Codes = append(data[4].Codes, c)
 	}
 	return newSample(t, columns, data)
@@ -118,18 +120,26 @@ func TestBRCLearns(t *testing.T) {
 		trainer related
 		least   float64
 	}{
-		"partly private":  {related{BRC{}, budget.SubstitutePrivateColumns}, .75},
-		"substitute":      {related{BRC{}, budget.Substitute}, .75},
-		"add-remove":      {related{}, .75},
-		"Laplace":         {related{BRC: BRC{Form: Laplace}}, .75},
-		"as published":    {related{BRC{Form: Paper}, budget.SubstitutePrivateColumns}, .62},
+		"partly private": {related{BRC{}, budget.SubstitutePrivateColumns}, .75},
+		"substitute":     {related{BRC{}, budget.Substitute}, .75},
+		"add-remove":     {related{}, .75},
+		"Laplace":        {related{BRC: BRC{Form: Laplace}}, .75},
+		"as published": {
+			related{BRC{Form: Paper}, budget.SubstitutePrivateColumns},
+			.62,
+		},
 		"published, all":  {related{BRC{Form: Paper}, budget.Substitute}, .62},
 		"wide weights":    {related{BRC: BRC{Lower: .1, Upper: 3}}, .75},
 		"constant weight": {related{BRC: BRC{Lower: 1, Upper: 1}}, .65},
 		"no intercept":    {related{BRC: BRC{Intercept: zeroIntercept}}, .65},
 		"chosen":          {related{BRC: BRC{Intercept: chosenIntercept}}, .7},
-		"chosen, paper": {related{BRC{Form: Paper, Intercept: chosenIntercept},
-			budget.SubstitutePrivateColumns}, .6},
+		"chosen, paper": {
+			related{
+				BRC{Form: Paper, Intercept: chosenIntercept},
+				budget.SubstitutePrivateColumns,
+			},
+			.6,
+		},
 	} {
 		fit, _ := x.trainBoosted(t, c.trainer, 3)
 		if err := checkScore(fit); err != nil {
@@ -157,7 +167,11 @@ func TestBRCNoise(t *testing.T) {
 		laplace     bool
 		composition budget.Composition
 		want        float64
-	}{{true, budget.Basic, 35.4}, {true, budget.Tight, 27.9}, {false, budget.Tight, 21.1}} {
+	}{
+		{true, budget.Basic, 35.4},
+		{true, budget.Tight, 27.9},
+		{false, budget.Tight, 21.1},
+	} {
 		node, err := BRC{
 			Rounds: 25,
 			Form:   map[bool]string{true: Laplace}[c.laplace],
@@ -165,13 +179,15 @@ func TestBRCNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		priced, err := budget.Calibrate(node,
+		priced, err := budget.Calibrate(
+			node,
 			budget.Target{
 				Epsilon:     1,
 				Delta:       1e-6,
 				Relation:    budget.Substitute,
 				Composition: c.composition,
-			})
+			},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,8 +197,13 @@ func TestBRCNoise(t *testing.T) {
 			got = math.Sqrt2 / law.Epsilon
 		}
 		if math.Abs(got-c.want) > .05 || law.Draws != 25 {
-			t.Errorf("Laplace %v, %v: standard deviation %.3f, want %.1f", c.laplace, c.composition,
-				got, c.want)
+			t.Errorf(
+				"Laplace %v, %v: standard deviation %.3f, want %.1f",
+				c.laplace,
+				c.composition,
+				got,
+				c.want,
+			)
 		}
 	}
 }
@@ -196,7 +217,11 @@ func TestBRCSpendsItsPlan(t *testing.T) {
 		budget.SubstitutePrivateColumns: 4,
 	} {
 		for _, classes := range [][]string{{"no", "yes"}, {"a", "b", "c"}} {
-			_, s := classSample(t, 300, classes...).trainBoosted(t, related{BRC{Rounds: 7}, rel}, 1)
+			_, s := classSample(t, 300, classes...).trainBoosted(
+				t,
+				related{BRC{Rounds: 7}, rel},
+				1,
+			)
 			agreements := 0
 			for _, e := range s.Events() {
 				if e.Released != e.Law.Draws {
@@ -220,7 +245,9 @@ func TestBRCSpendsItsPlan(t *testing.T) {
 // separate release with half of the budget; without that release no classifier has an intercept.
 func TestBRCKeys(t *testing.T) {
 	x := classSample(t, 300)
-	made := func(v method.Values) BRC { return BRC{}.Method().New(v).(BRC) }
+	made := func(v method.Values) BRC {
+		return BRC{}.Method().New(v).(BRC)
+	}
 	for name, c := range map[string]struct {
 		values     method.Values
 		trainer    BRC
@@ -228,13 +255,30 @@ func TestBRCKeys(t *testing.T) {
 		intercepts bool
 	}{
 		"none": {nil, BRC{}, defaultWeightUpper, false},
-		"lower": {method.Values{lowerKey: .1}, BRC{Lower: .1, Upper: defaultWeightUpper},
-			defaultWeightUpper, false},
-		"upper": {method.Values{upperKey: 3.}, BRC{Lower: defaultWeightLower, Upper: 3}, 3, false},
-		"chosen": {method.Values{upperKey: 3., "intercept": chosenIntercept},
-			BRC{Lower: defaultWeightLower, Upper: 3, Intercept: chosenIntercept}, 3, true},
-		"zero": {method.Values{"intercept": zeroIntercept}, BRC{Intercept: zeroIntercept},
-			defaultWeightUpper, false},
+		"lower": {
+			method.Values{lowerKey: .1},
+			BRC{Lower: .1, Upper: defaultWeightUpper},
+			defaultWeightUpper,
+			false,
+		},
+		"upper": {
+			method.Values{upperKey: 3.},
+			BRC{Lower: defaultWeightLower, Upper: 3},
+			3,
+			false,
+		},
+		"chosen": {
+			method.Values{upperKey: 3., "intercept": chosenIntercept},
+			BRC{Lower: defaultWeightLower, Upper: 3, Intercept: chosenIntercept},
+			3,
+			true,
+		},
+		"zero": {
+			method.Values{"intercept": zeroIntercept},
+			BRC{Intercept: zeroIntercept},
+			defaultWeightUpper,
+			false,
+		},
 	} {
 		trainer := made(c.values)
 		if trainer != c.trainer {
@@ -251,8 +295,15 @@ func TestBRCKeys(t *testing.T) {
 				want *= 2
 			}
 			if e.Released != e.Law.Draws || math.Abs(e.Sensitivity-want) > 1e-9 {
-				t.Errorf("%s: %s released %d of %d, sensitivity %v, want %v", name, e.Path,
-					e.Released, e.Law.Draws, e.Sensitivity, want)
+				t.Errorf(
+					"%s: %s released %d of %d, sensitivity %v, want %v",
+					name,
+					e.Path,
+					e.Released,
+					e.Law.Draws,
+					e.Sensitivity,
+					want,
+				)
 			}
 			c.intercepts = c.intercepts && !intercept
 		}
@@ -261,7 +312,8 @@ func TestBRCKeys(t *testing.T) {
 		}
 		for _, m := range fit.Scores[0].(*regression.Votes).Members {
 			for _, term := range m.Terms { // a threshold of a number is in the middle of its range, in units of the column
-				if name == "zero" && x.columns[term.Column].Kind == dataset.Category &&
+				if name == "zero" &&
+					x.columns[term.Column].Kind == dataset.Category &&
 					m.Intercept != 0 {
 					t.Errorf("an intercept of %v", m.Intercept)
 				}
@@ -269,11 +321,12 @@ func TestBRCKeys(t *testing.T) {
 		}
 	}
 	for name, v := range map[string]method.Values{
-		lowerKey: {lowerKey: 3.}, upperKey: {upperKey: .25},
-		"ratio": {lowerKey: .001, upperKey: 1000.},
+		lowerKey: {lowerKey: 3.},
+		upperKey: {upperKey: .25},
+		"ratio":  {lowerKey: .001, upperKey: 1000.},
 	} {
-		if key, message, hint := checkWeights(v); message == "" || hint == "" ||
-			key != name && name != "ratio" {
+		key, message, hint := checkWeights(v)
+		if message == "" || hint == "" || key != name && name != "ratio" {
 			t.Errorf("%v: %s %s (%s)", v, key, message, hint)
 		}
 	}
@@ -333,15 +386,21 @@ func TestBRCRandomClassifiers(t *testing.T) {
 			stream: s.PublicStream("c"),
 			all:    all,
 			names:  []int{4, 7, 9},
-			features: []feature{{numbers: []int16{1}}, {codes: []int32{0}, levels: 3},
-				{numbers: []int16{2}}},
+			features: []feature{
+				{numbers: []int16{1}},
+				{codes: []int32{0}, levels: 3},
+				{numbers: []int16{2}},
+			},
 		}
 		q := &privateSide{
 			stream: s.PublicStream("c"),
 			all:    all,
 			names:  p.names,
-			features: []feature{{numbers: []int16{9, 9}}, {codes: []int32{1, 1}, levels: 3},
-				{numbers: []int16{0, 0}}},
+			features: []feature{
+				{numbers: []int16{9, 9}},
+				{codes: []int32{1, 1}, levels: 3},
+				{numbers: []int16{0, 0}},
+			},
 		}
 		seen := map[int]int{}
 		for range 300 {
@@ -406,21 +465,45 @@ func TestBRCRefusals(t *testing.T) {
 		want    error
 	}{
 		"negative rounds": {BRC{Rounds: -1}, method.Facts{Columns: x.columns}, ErrRounds},
-		"too many rounds": {BRC{Rounds: MaxRounds + 1}, method.Facts{Columns: x.columns},
-			ErrRounds},
-		"weights":    {BRC{Lower: 2, Upper: 1}, method.Facts{Columns: x.columns}, ErrWeights},
+		"too many rounds": {
+			BRC{Rounds: MaxRounds + 1},
+			method.Facts{Columns: x.columns},
+			ErrRounds,
+		},
+		"weights": {
+			BRC{Lower: 2, Upper: 1},
+			method.Facts{Columns: x.columns},
+			ErrWeights,
+		},
 		"one weight": {BRC{Upper: 2}, method.Facts{Columns: x.columns}, ErrWeights},
-		"NaN": {BRC{Lower: math.NaN(), Upper: 2}, method.Facts{Columns: x.columns},
-			ErrWeights},
-		"ratio of weights": {BRC{Lower: .001, Upper: 1000}, method.Facts{Columns: x.columns},
-			ErrWeights},
-		"intercept": {BRC{Intercept: "mean"}, method.Facts{Columns: x.columns},
-			method.ErrForm},
-		"published":       {BRC{Form: Paper}, method.Facts{Columns: x.columns}, ErrPublished},
-		"numeric target":  {BRC{}, method.Facts{Columns: x.columns[:2]}, ErrClasses},
-		"one class":       {BRC{}, method.Facts{Columns: one}, ErrClasses},
-		"no feature":      {BRC{}, method.Facts{Columns: x.columns[4:]}, ErrClasses},
-		"nothing private": {BRC{}, method.Facts{Columns: open, Relation: private}, ErrNoPrivate},
+		"NaN": {
+			BRC{Lower: math.NaN(), Upper: 2},
+			method.Facts{Columns: x.columns},
+			ErrWeights,
+		},
+		"ratio of weights": {
+			BRC{Lower: .001, Upper: 1000},
+			method.Facts{Columns: x.columns},
+			ErrWeights,
+		},
+		"intercept": {
+			BRC{Intercept: "mean"},
+			method.Facts{Columns: x.columns},
+			method.ErrForm,
+		},
+		"published": {
+			BRC{Form: Paper},
+			method.Facts{Columns: x.columns},
+			ErrPublished,
+		},
+		"numeric target": {BRC{}, method.Facts{Columns: x.columns[:2]}, ErrClasses},
+		"one class":      {BRC{}, method.Facts{Columns: one}, ErrClasses},
+		"no feature":     {BRC{}, method.Facts{Columns: x.columns[4:]}, ErrClasses},
+		"nothing private": {
+			BRC{},
+			method.Facts{Columns: open, Relation: private},
+			ErrNoPrivate,
+		},
 	} {
 		if _, err := c.trainer.Plan(c.facts); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
@@ -428,18 +511,22 @@ func TestBRCRefusals(t *testing.T) {
 		if name == "no feature" || name == "nothing private" {
 			continue // a run may have fewer columns than its plan
 		}
-		if _, err := c.trainer.Fit(context.Background(), nil,
+		_, err := c.trainer.Fit(
+			context.Background(),
+			nil,
 			method.Data{
 				Facts:   c.facts,
 				Records: memory.NewRecords(x.tab.All()),
 				Ranges:  x.ranges,
-			}); !errors.Is(err, c.want) {
+			},
+		)
+		if !errors.Is(err, c.want) {
 			t.Errorf("%s, run: %v, want %v", name, err, c.want)
 		}
 	}
 	s := testrows.Session(t, budget.GaussianLeaf("x", 1, 1), 1, budget.AddRemove)
-	if _, err := (BRC{}).Fit(context.Background(), s, x.trainingData(private)); !errors.Is(err,
-		mechanism.ErrRelation) {
+	_, err := (BRC{}).Fit(context.Background(), s, x.trainingData(private))
+	if !errors.Is(err, mechanism.ErrRelation) {
 		t.Errorf("another relation: %v", err)
 	}
 }
@@ -457,9 +544,17 @@ func TestBRCIsTotal(t *testing.T) {
 	} {
 		for _, code := range []int32{0, 1, 2} {
 			codes := slices.Repeat([]int32{code}, len(x))
-			y := newSample(t, columns,
-				[]dataset.ColumnData{{Floats: x}, {Floats: x}, {Codes: codes}, {Codes: codes},
-					{Codes: codes}})
+			y := newSample(
+				t,
+				columns,
+				[]dataset.ColumnData{
+					{Floats: x},
+					{Floats: x},
+					{Codes: codes},
+					{Codes: codes},
+					{Codes: codes},
+				},
+			)
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute,
 				budget.SubstitutePrivateColumns} {
 				fit, _ := y.trainBoosted(t, related{relation: rel}, .1)
@@ -474,8 +569,8 @@ func TestBRCIsTotal(t *testing.T) {
 // TestBRCAbsurdRanges checks that the model is valid even for a range whose quotient overflows float64.
 func TestBRCAbsurdRanges(t *testing.T) {
 	x := classSample(t, 50)
-	x.ranges[0], x.ranges[1] = scaling.Range{Lower: 0, Upper: 1e-300},
-		scaling.Range{Lower: -1e300, Upper: 1e300}
+	x.ranges[0] = scaling.Range{Lower: 0, Upper: 1e-300}
+	x.ranges[1] = scaling.Range{Lower: -1e300, Upper: 1e300}
 	fit, _ := x.trainBoosted(t, related{relation: budget.SubstitutePrivateColumns}, 1)
 	if err := checkScore(fit); err != nil {
 		t.Error(err)
@@ -491,8 +586,12 @@ func TestBRCCancels(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := (BRC{}).Fit(ctx, testrows.Session(t, node, 1, budget.AddRemove),
-		x.trainingData(budget.AddRemove)); !errors.Is(err, context.Canceled) {
+	_, err = (BRC{}).Fit(
+		ctx,
+		testrows.Session(t, node, 1, budget.AddRemove),
+		x.trainingData(budget.AddRemove),
+	)
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -501,14 +600,19 @@ func TestBRCCancels(t *testing.T) {
 // separates the labels.
 func TestLogistic(t *testing.T) {
 	for _, separable := range []bool{false, true} {
-		f := []feature{{numbers: make([]int16, 200)}, {codes: make([]int32, 200), levels: 3}}
+		f := []feature{
+			{numbers: make([]int16, 200)},
+			{codes: make([]int32, 200), levels: 3},
+		}
 		labels := make([]int8, 200)
 		weights := make([]float64, 200)
 		p := testrows.Points(3)
 		for i := range labels {
 			x := p.Next()
-			f[0].numbers[i], f[1].codes[i] = int16(x*mechanism.FixedOne), int32(i%4)
-			labels[i], weights[i] = 1, 1+p.Next()
+			f[0].numbers[i] = int16(x * mechanism.FixedOne)
+			f[1].codes[i] = int32(i % 4)
+			labels[i] = 1
+			weights[i] = 1 + p.Next()
 			if separable && x < 0 || !separable && x+p.Next() < 0 {
 				labels[i] = -1
 			}
@@ -527,8 +631,13 @@ func TestLogistic(t *testing.T) {
 				moved := slices.Clone(theta)
 				moved[k] += h
 				if v := problem.value(moved); v < best {
-					t.Errorf("separable %v: coefficient %d moved by %v is better by %v", separable,
-						k, h, best-v)
+					t.Errorf(
+						"separable %v: coefficient %d moved by %v is better by %v",
+						separable,
+						k,
+						h,
+						best-v,
+					)
 				}
 			}
 		}

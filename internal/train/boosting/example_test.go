@@ -27,8 +27,10 @@ func ExampleBoostedAdaSSP() {
 	if err != nil {
 		panic(err)
 	}
-	priced, err := budget.Calibrate(budget.Sequence("model", node),
-		budget.Target{Epsilon: 5, Delta: 1e-6})
+	priced, err := budget.Calibrate(
+		budget.Sequence("model", node),
+		budget.Target{Epsilon: 5, Delta: 1e-6},
+	)
 	if err != nil {
 		panic(err)
 	}
@@ -50,10 +52,19 @@ func ExampleBoostedAdaSSP() {
 	if err != nil {
 		panic(err)
 	}
-	ranges := []scaling.Range{{Lower: 0, Upper: 10, Declared: true},
-		{Lower: 0, Upper: 100, Declared: true}}
-	fit, err := trainer.Fit(context.Background(), s,
-		method.Data{Facts: facts, Records: memory.NewRecords(table.All()), Ranges: ranges})
+	ranges := []scaling.Range{
+		{Lower: 0, Upper: 10, Declared: true},
+		{Lower: 0, Upper: 100, Declared: true},
+	}
+	fit, err := trainer.Fit(
+		context.Background(),
+		s,
+		method.Data{
+			Facts:   facts,
+			Records: memory.NewRecords(table.All()),
+			Ranges:  ranges,
+		},
+	)
 	if err != nil {
 		panic(err)
 	}
@@ -77,8 +88,10 @@ func ExampleAdditive() {
 	if err != nil {
 		panic(err)
 	}
-	priced, err := budget.Calibrate(budget.Sequence("model", node),
-		budget.Target{Epsilon: 5, Delta: 1e-6})
+	priced, err := budget.Calibrate(
+		budget.Sequence("model", node),
+		budget.Target{Epsilon: 5, Delta: 1e-6},
+	)
 	if err != nil {
 		panic(err)
 	}
@@ -96,15 +109,26 @@ func ExampleAdditive() {
 	if err != nil {
 		panic(err)
 	}
-	ranges := []scaling.Range{{Lower: 0, Upper: 24, Declared: true},
-		{Lower: 0, Upper: 100, Declared: true}}
-	fit, err := trainer.Fit(context.Background(), s,
-		method.Data{Facts: facts, Records: memory.NewRecords(table.All()), Ranges: ranges})
+	ranges := []scaling.Range{
+		{Lower: 0, Upper: 24, Declared: true},
+		{Lower: 0, Upper: 100, Declared: true},
+	}
+	fit, err := trainer.Fit(
+		context.Background(),
+		s,
+		method.Data{
+			Facts:   facts,
+			Records: memory.NewRecords(table.All()),
+			Ranges:  ranges,
+		},
+	)
 	if err != nil {
 		panic(err)
 	}
-	rentals, err := fit.Model.Predict(nil,
-		regression.Rows{N: 3, Numeric: map[string][]float64{"hour": {2, 12, 22}}})
+	rentals, err := fit.Model.Predict(
+		nil,
+		regression.Rows{N: 3, Numeric: map[string][]float64{"hour": {2, 12, 22}}},
+	)
 	if err != nil {
 		panic(err)
 	}
@@ -130,8 +154,10 @@ func ExampleBRC() {
 	if err != nil {
 		panic(err)
 	}
-	priced, err := budget.Calibrate(budget.Sequence("model", node),
-		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: facts.Relation})
+	priced, err := budget.Calibrate(
+		budget.Sequence("model", node),
+		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: facts.Relation},
+	)
 	if err != nil {
 		panic(err)
 	}
@@ -146,8 +172,9 @@ func ExampleBRC() {
 		if income-age/4 > 30 {
 			many = 1
 		}
-		data[0].Floats, data[1].Floats, data[2].Codes = append(data[0].Floats, age),
-			append(data[1].Floats, income), append(data[2].Codes, many)
+		data[0].Floats = append(data[0].Floats, age)
+		data[1].Floats = append(data[1].Floats, income)
+		data[2].Codes = append(data[2].Codes, many)
 	}
 	table, err := dataset.NewTable(dataset.Schema{Columns: columns}, data, nil)
 	if err != nil {
@@ -157,15 +184,30 @@ func ExampleBRC() {
 	if err != nil {
 		panic(err)
 	}
-	ranges := []scaling.Range{{Lower: 18, Upper: 98, Declared: true},
-		{Lower: 0, Upper: 100, Declared: true}, {}}
-	fit, err := trainer.Fit(context.Background(), s,
-		method.Data{Facts: facts, Records: memory.NewRecords(table.All()), Ranges: ranges})
+	ranges := []scaling.Range{
+		{Lower: 18, Upper: 98, Declared: true},
+		{Lower: 0, Upper: 100, Declared: true},
+		{},
+	}
+	fit, err := trainer.Fit(
+		context.Background(),
+		s,
+		method.Data{
+			Facts:   facts,
+			Records: memory.NewRecords(table.All()),
+			Ranges:  ranges,
+		},
+	)
 	if err != nil {
 		panic(err)
 	}
-	class, err := fit.Model.Predict(nil,
-		regression.Rows{N: 2, Numeric: map[string][]float64{"age": {30, 30}, "income": {5, 95}}})
+	class, err := fit.Model.Predict(
+		nil,
+		regression.Rows{
+			N:       2,
+			Numeric: map[string][]float64{"age": {30, 30}, "income": {5, 95}},
+		},
+	)
 	if err != nil {
 		panic(err)
 	}

@@ -14,7 +14,10 @@ func surfaceSample(t testing.TB, n int) sample {
 	t.Helper()
 	var columns []dataset.Column
 	for _, name := range []string{"a", "b", "c", "d", "y"} {
-		columns = append(columns, dataset.Column{Name: name, Ranged: true, Lower: -1, Upper: 1})
+		columns = append(
+			columns,
+			dataset.Column{Name: name, Ranged: true, Lower: -1, Upper: 1},
+		)
 	}
 	data := make([]dataset.ColumnData, len(columns))
 	p := testrows.Points(5)
@@ -46,7 +49,8 @@ func TestPairIsFound(t *testing.T) {
 	for c, coordinate := range s.coords {
 		row := s.features.Metric[c]
 		sees := slices.Contains(pair, coordinate.input)
-		if moves := slices.Max(row) > 0; moves && !sees || c >= len(s.coords)-2 && !moves {
+		moves := slices.Max(row) > 0
+		if moves && !sees || c >= len(s.coords)-2 && !moves {
 			t.Errorf("coordinate %d of input %d has the metric %v", c, coordinate.input, row)
 		}
 	}
@@ -78,8 +82,10 @@ func TestExtendedScheduleKeepsItsSum(t *testing.T) {
 		return all
 	}
 	for _, classes := range []bool{false, true} {
-		for _, strength := range []float64{pairFew + (pairMany-pairFew)*leastPair/pairShare*1.01,
-			pairMany} {
+		for _, strength := range []float64{
+			pairFew + (pairMany-pairFew)*leastPair/pairShare*1.01,
+			pairMany,
+		} {
 			k := pairBooster(t, strength, classes)
 			done := leadEpochs + 2
 			parts := (leadEpochs+2)*(3+1) + 2
@@ -91,11 +97,13 @@ func TestExtendedScheduleKeepsItsSum(t *testing.T) {
 			if len(plan) != 4 || s.epochs != 9+pairEpochs || len(s.sizing) != s.epochs {
 				t.Fatalf("%d stages, %d epochs, %d sizes", len(plan), s.epochs, len(s.sizing))
 			}
-			if !slices.Equal(s.weights[:parts], before[:parts]) || sum(s.weights) != sum(before) ||
+			if !slices.Equal(s.weights[:parts], before[:parts]) ||
+				sum(s.weights) != sum(before) ||
 				slices.Min(s.weights) < 1 {
 				t.Errorf("strength %v: weights %v after %v", strength, s.weights, before)
 			}
-			if !slices.Equal(s.sizing[:done], sizes[:done]) || sum(s.sizing) != sum(sizes) ||
+			if !slices.Equal(s.sizing[:done], sizes[:done]) ||
+				sum(s.sizing) != sum(sizes) ||
 				slices.Min(s.sizing) < 1 {
 				t.Errorf("strength %v: sizes %v after %v", strength, s.sizing, sizes)
 			}
@@ -110,7 +118,8 @@ func TestExtendedScheduleKeepsItsSum(t *testing.T) {
 					continue
 				}
 				want := p.share * k.share / float64(p.epochs)
-				if got := float64(s.weights[at+4]) / scheduleUnit; math.Abs(got/want-1) > 1e-4 {
+				got := float64(s.weights[at+4]) / scheduleUnit
+				if math.Abs(got/want-1) > 1e-4 {
 					t.Errorf("stage %d has %v of the sums an epoch, want %v", i, got, want)
 				}
 			}

@@ -19,7 +19,10 @@ import (
 
 // kernelRecorded runs the trainer under a recorder.
 func (x sample) kernelRecorded(
-	t *testing.T, rel budget.Relation, tab *dataset.Table, rec *mechanism.Recorder,
+	t *testing.T,
+	rel budget.Relation,
+	tab *dataset.Table,
+	rec *mechanism.Recorder,
 ) *method.Fit {
 	t.Helper()
 	x.tab = tab
@@ -28,20 +31,33 @@ func (x sample) kernelRecorded(
 
 // recordedOf runs a trainer on some records under a recorder.
 func (x sample) recordedOf(
-	t *testing.T, trainer Kernel, rel budget.Relation, records mechanism.Records, rec *mechanism.Recorder,
+	t *testing.T,
+	trainer Kernel,
+	rel budget.Relation,
+	records mechanism.Records,
+	rec *mechanism.Recorder,
 ) *method.Fit {
 	t.Helper()
 	node, err := Kernel{}.Plan(x.runFacts(rel))
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Sequence("run", node),
-		budget.Target{Epsilon: 40, Delta: 1e-6, Relation: rel})
+	priced, err := budget.Calibrate(
+		budget.Sequence("run", node),
+		budget.Target{Epsilon: 40, Delta: 1e-6, Relation: rel},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := trainer.Fit(context.Background(), mechanism.NewRecordedSession(priced, rec),
-		method.Data{Facts: x.runFacts(rel), Records: records, Ranges: x.ranges})
+	fit, err := trainer.Fit(
+		context.Background(),
+		mechanism.NewRecordedSession(priced, rec),
+		method.Data{
+			Facts:   x.runFacts(rel),
+			Records: records,
+			Ranges:  x.ranges,
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +98,10 @@ func (x sample) crossedNeighbours(t *testing.T, rel budget.Relation) []*dataset.
 
 // replayFault runs the trainer with a fault and returns the faults that a replay on neighbours detects.
 func (x sample) replayFault(
-	t *testing.T, rel budget.Relation, f mechanism.Fault, neighbours int,
+	t *testing.T,
+	rel budget.Relation,
+	f mechanism.Fault,
+	neighbours int,
 ) (faults []string, closest float64) {
 	t.Helper()
 	first := mechanism.NewRecorder(9).Plant(f)

@@ -27,8 +27,10 @@ func TestSampleReplays(t *testing.T) {
 	trainer := Kernel{most: 1500}
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		first := mechanism.NewRecorder(9)
-		want := encodeModel(t,
-			x.recordedOf(t, trainer, rel, memory.NewRecords(x.tab.All()), first).Model)
+		want := encodeModel(
+			t,
+			x.recordedOf(t, trainer, rel, memory.NewRecords(x.tab.All()), first).Model,
+		)
 		if bytes.Equal(want,
 			encodeModel(t,
 				x.recordedOf(t, Kernel{}, rel, memory.NewRecords(x.tab.All()),
@@ -59,19 +61,32 @@ func TestSampleReplays(t *testing.T) {
 func TestSampleOnStream(t *testing.T) {
 	x := crossedSample(t, 3000)
 	trainer := Kernel{most: 1500}
-	want := x.recordedOf(t, trainer, budget.AddRemove, memory.NewRecords(x.tab.All()),
-		mechanism.NewRecorder(9))
+	want := x.recordedOf(
+		t,
+		trainer,
+		budget.AddRemove,
+		memory.NewRecords(x.tab.All()),
+		mechanism.NewRecorder(9),
+	)
 	if n := len(want.Model.(*regression.Kernel).Kernels); n < 3 {
 		t.Fatalf("%d stages", n)
 	}
-	e, _, err := stream.Open(context.Background(),
-		stream.Source{Path: x.writeCSV(t), Folder: t.TempDir(), Chunk: 257}, x.tab.Schema())
+	e, _, err := stream.Open(
+		context.Background(),
+		stream.Source{Path: x.writeCSV(t), Folder: t.TempDir(), Chunk: 257},
+		x.tab.Schema(),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	got := x.recordedOf(t, trainer, budget.AddRemove, mechanism.RecordsOf(e, []int{0, 1, 2, 3}),
-		mechanism.NewRecorder(9))
+	got := x.recordedOf(
+		t,
+		trainer,
+		budget.AddRemove,
+		mechanism.RecordsOf(e, []int{0, 1, 2, 3}),
+		mechanism.NewRecorder(9),
+	)
 	if !bytes.Equal(encodeModel(t, got.Model), encodeModel(t, want.Model)) {
 		t.Error("the model is another one than from memory")
 	}

@@ -45,7 +45,10 @@ func TestSampleIsScaled(t *testing.T) {
 		return square
 	}
 	if ratio := size(k) / size(x.kernelBooster(t, 60)); ratio < .6 || ratio > 1.6 {
-		t.Errorf("the first sums have %.3f of the square that they have over all records", ratio)
+		t.Errorf(
+			"the first sums have %.3f of the square that they have over all records",
+			ratio,
+		)
 	}
 	got, err := k.model(x.ranges).Predict(nil, x.modelRows())
 	if err != nil {

@@ -30,7 +30,12 @@ func crossedSample(t testing.TB, n int) sample {
 	columns := []dataset.Column{
 		{Name: "a", Ranged: true, Lower: -1, Upper: 1, Indicator: true},
 		{Name: "b", Ranged: true, Lower: -1, Upper: 1},
-		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true},
+		{
+			Name:       "k",
+			Kind:       dataset.Category,
+			Categories: []string{"x", "y"},
+			Other:      true,
+		},
 		{Name: "y", Ranged: true, Lower: -5, Upper: 5},
 	}
 	data := make([]dataset.ColumnData, 4)
@@ -46,8 +51,9 @@ func crossedSample(t testing.TB, n int) sample {
 		if i%20 == 0 {
 			a = math.NaN()
 		}
-		data[0].Floats, data[1].Floats, data[2].Codes = append(data[0].Floats, a),
-			append(data[1].Floats, b), append(data[2].Codes, k)
+		data[0].Floats = append(data[0].Floats, a)
+		data[1].Floats = append(data[1].Floats, b)
+		data[2].Codes = append(data[2].Codes, k)
 		data[3].Floats = append(data[3].Floats, y)
 	}
 	return newSample(t, columns, data)
@@ -110,7 +116,8 @@ func TestKernelFindsInteractions(t *testing.T) {
 			t.Errorf("%v: the sum explains %.3f, the model %.3f", rel, a, b)
 		}
 		for _, b := range []int{0, 1, 2, 3} {
-			if of := m.Cells[b].Of; of != []kernelmap.Of{kernelmap.Value, kernelmap.Value,
+			of := m.Cells[b].Of
+			if of != []kernelmap.Of{kernelmap.Value, kernelmap.Value,
 				kernelmap.Missing, kernelmap.Categories}[b] {
 				t.Errorf("%v: input %d is of %q", rel, b, of)
 			}
@@ -129,7 +136,8 @@ func trainedBooster(t testing.TB) (sample, *kernelBooster) {
 	t.Helper()
 	trained.Do(func() {
 		x := crossedSample(t, 9001) // more than two blocks
-		trained.x, trained.k = x, x.kernelBooster(t, 6)
+		trained.x = x
+		trained.k = x.kernelBooster(t, 6)
 	})
 	return trained.x, trained.k
 }
@@ -174,12 +182,12 @@ func TestKernelKeepsItsPredictions(t *testing.T) {
 	if state.phi == nil {
 		t.Error("features were not kept")
 	}
-	if again := withoutCaches(k.state).computeView(x.tab.All()); !slices.Equal(again.f, state.f) ||
-		again.phi != nil || again.x != nil {
+	again := withoutCaches(k.state).computeView(x.tab.All())
+	if !slices.Equal(again.f, state.f) || again.phi != nil || again.x != nil {
 		t.Error("rows and features that are not kept give other predictions")
 	}
-	if again := copyAsSent(k.state).computeView(x.tab.All()); !slices.Equal(again.f, state.f) ||
-		again.phi == nil || again.x == nil {
+	again = copyAsSent(k.state).computeView(x.tab.All())
+	if !slices.Equal(again.f, state.f) || again.phi == nil || again.x == nil {
 		t.Error("a worker keeps no rows or features, or has other predictions")
 	}
 }
@@ -213,7 +221,8 @@ func TestKernelSpendsItsPlan(t *testing.T) {
 	}{{400, 3}, {4000, 3}, {12000, 200}} {
 		x := crossedSample(t, c.records)
 		fit, s := x.trainKernel(t, c.epsilon, budget.AddRemove)
-		if _, kernels := fit.Model.(*regression.Kernel); kernels != (c.records >= 4000) {
+		_, kernels := fit.Model.(*regression.Kernel)
+		if kernels != (c.records >= 4000) {
 			t.Errorf("%d records give a %T", c.records, fit.Model)
 		}
 		events := s.Events()
@@ -227,7 +236,8 @@ func TestKernelSpendsItsPlan(t *testing.T) {
 			}
 			mu2 += e.Law.Mu * e.Law.Mu
 		}
-		if mu := budget.GaussianMu(c.epsilon, 1e-6); math.Abs(math.Sqrt(mu2)/mu-1) > 1e-5 {
+		mu := budget.GaussianMu(c.epsilon, 1e-6)
+		if math.Abs(math.Sqrt(mu2)/mu-1) > 1e-5 {
 			t.Errorf("the leaves spend mu %v of %v", math.Sqrt(mu2), mu)
 		}
 	}
@@ -241,8 +251,13 @@ func TestPassesDependOnBudget(t *testing.T) {
 	few := x.kernelBooster(t, 60)
 	many := x.kernelBooster(t, 200)
 	if few.rounds != 1 || !few.inTurn || many.rounds != manyRounds || many.inTurn {
-		t.Fatalf("%d and %d rounds, in turn %v and %v", few.rounds, many.rounds, few.inTurn,
-			many.inTurn)
+		t.Fatalf(
+			"%d and %d rounds, in turn %v and %v",
+			few.rounds,
+			many.rounds,
+			few.inTurn,
+			many.inTurn,
+		)
 	}
 	target := x.tab.Float(3)
 	for _, k := range []*kernelBooster{few, many} {
@@ -263,7 +278,8 @@ func TestScheduleWithoutKernel(t *testing.T) {
 			rounds := c[0]
 			shapes := c[1]
 			s := newSchedule(nil, rounds, shapes, 0, nil, classes)
-			if s.epochs != additiveEpochs || len(s.weights) != additiveEpochs*rounds*(shapes+1) {
+			if s.epochs != additiveEpochs ||
+				len(s.weights) != additiveEpochs*rounds*(shapes+1) {
 				t.Fatalf("%d epochs, %d parts", s.epochs, len(s.weights))
 			}
 			curves := shapesShare
@@ -279,7 +295,8 @@ func TestScheduleWithoutKernel(t *testing.T) {
 				if i%(shapes+1) > 0 {
 					want = curves / additiveEpochs / float64(rounds*shapes)
 				}
-				if got := float64(w) / all * (linearShare + curves); math.Abs(got/want-1) > 1e-5 {
+				got := float64(w) / all * (linearShare + curves)
+				if math.Abs(got/want-1) > 1e-5 {
 					t.Errorf("part %d has the share %v, want %v", i, got, want)
 				}
 			}
@@ -327,11 +344,18 @@ func TestKernelPrivateInputs(t *testing.T) {
 		for j := range row {
 			row[j] = []int16{kept.phi[j][i]}
 		}
-		want.Add(row, []float64{float64(kept.y[i])/mechanism.FixedOne - min(max(kept.f[i], -1), 1)})
+		want.Add(
+			row,
+			[]float64{float64(kept.y[i])/mechanism.FixedOne - min(max(kept.f[i], -1), 1)},
+		)
 	}
 	for _, s := range []*state{k.state, withoutCaches(k.state)} {
-		got, err := mechanism.Sum[*kernelPass](k.ctx, k.session, k.records,
-			kernelStatistic{s, features, clip})
+		got, err := mechanism.Sum[*kernelPass](
+			k.ctx,
+			k.session,
+			k.records,
+			kernelStatistic{s, features, clip},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -375,8 +399,12 @@ func TestFeaturesAreShort(t *testing.T) {
 			}
 		}
 		if 2*long < len(bins[0]) {
-			t.Errorf("stage %d: %d of %d records have features of full length", i, long,
-				len(bins[0]))
+			t.Errorf(
+				"stage %d: %d of %d records have features of full length",
+				i,
+				long,
+				len(bins[0]),
+			)
 		}
 	}
 }
@@ -384,10 +412,19 @@ func TestFeaturesAreShort(t *testing.T) {
 // TestKernelWithoutUsableData checks for any budget that the model is valid for a table without rows, with one row,
 // invalid cells, only categories, absurd ranges, or a constant target.
 func TestKernelWithoutUsableData(t *testing.T) {
-	only := newSample(t, []dataset.Column{
-		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true},
-		{Name: "y", Ranged: true, Lower: -1, Upper: 1},
-	}, []dataset.ColumnData{{Codes: make([]int32, 900)}, {Floats: make([]float64, 900)}})
+	only := newSample(
+		t,
+		[]dataset.Column{
+			{
+				Name:       "k",
+				Kind:       dataset.Category,
+				Categories: []string{"x", "y"},
+				Other:      true,
+			},
+			{Name: "y", Ranged: true, Lower: -1, Upper: 1},
+		},
+		[]dataset.ColumnData{{Codes: make([]int32, 900)}, {Floats: make([]float64, 900)}},
+	)
 	tables := map[string]sample{
 		"no rows":    crossedSample(t, 0),
 		"one row":    crossedSample(t, 1),
@@ -417,8 +454,8 @@ func TestKernelWithoutUsableData(t *testing.T) {
 
 func TestKernelRefusesWideTables(t *testing.T) {
 	columns := make([]dataset.Column, linear.MaxSlots+1)
-	if _, err := (Kernel{}).Plan(method.Facts{Columns: columns}); !errors.Is(err,
-		linear.ErrTooWide) {
+	_, err := (Kernel{}).Plan(method.Facts{Columns: columns})
+	if !errors.Is(err, linear.ErrTooWide) {
 		t.Errorf("%v", err)
 	}
 }
@@ -427,9 +464,12 @@ func TestKernelRefusesWideTables(t *testing.T) {
 func TestLeading(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	x := mat.NewDense(200, 200, nil)
-	x.Apply(func(i, j int, _ float64) float64 {
-		return rng.NormFloat64() * math.Pow(.9, float64(j))
-	}, x)
+	x.Apply(
+		func(i, j int, _ float64) float64 {
+			return rng.NormFloat64() * math.Pow(.9, float64(j))
+		},
+		x,
+	)
 	a := mat.NewSymDense(200, nil)
 	a.SymOuterK(1, x)
 	all := linear.NewSpectrum(a)
@@ -472,7 +512,10 @@ func TestKernelGradient(t *testing.T) {
 		q := make([]float64, m.Features())
 		for l, mark := range m.Landmarks {
 			var away mat.VecDense
-			away.MulVec(s.metric.T(), vectorDifference(u, at(func(j int) uint8 { return mark[j] })))
+			away.MulVec(
+				s.metric.T(),
+				vectorDifference(u, at(func(j int) uint8 { return mark[j] })),
+			)
 			kernel := math.Exp(-mat.Dot(&away, &away) / 2)
 			for i, row := range m.Weights {
 				q[i] += math.Ldexp(float64(row[l]), gramBits-int(m.Shifts[i])) * kernel
@@ -496,7 +539,8 @@ func TestKernelGradient(t *testing.T) {
 			down := slices.Clone(u)
 			up[c] += h
 			down[c] -= h
-			if want := (value(up) - value(down)) / (2 * h); math.Abs(got.At(r, c)-want) > .01*
+			want := (value(up) - value(down)) / (2 * h)
+			if math.Abs(got.At(r, c)-want) > .01*
 				(1+math.Abs(want)) {
 				t.Errorf("record %d, coordinate %d: %v, want %v", r, c, got.At(r, c), want)
 			}

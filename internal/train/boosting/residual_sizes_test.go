@@ -44,12 +44,19 @@ func bySize(bySign []float64) []float64 {
 
 // TestQuantileClamp checks that the clamp is the quantile of the sizes, and the widest clamp if there are no records.
 func TestQuantileClamp(t *testing.T) {
-	c := quantileClamp(bySize(countsOf(map[float64]float64{.1: 30, -.1: 50, -.6: 15, 1.9: 5})))
+	c := quantileClamp(bySize(countsOf(map[float64]float64{
+		.1:  30,
+		-.1: 50,
+		-.6: 15,
+		1.9: 5,
+	})))
 	if c.limit < .6 || c.limit > .75 || c.slope != 1 {
 		t.Errorf("clamp %+v", c)
 	}
-	for _, counts := range [][]float64{make([]float64, sizeBins),
-		slices.Repeat([]float64{-3}, sizeBins)} {
+	for _, counts := range [][]float64{
+		make([]float64, sizeBins),
+		slices.Repeat([]float64{-3}, sizeBins),
+	} {
 		if c := quantileClamp(counts); c != noClamp {
 			t.Errorf("clamp %+v without records", c)
 		}
@@ -61,10 +68,15 @@ func TestQuantileClamp(t *testing.T) {
 func TestBalancedClamp(t *testing.T) {
 	const strength = 3000
 	rapid.Check(t, func(t *rapid.T) {
-		counts := rapid.SliceOfN(rapid.Float64Range(-50, 500), signedBins, signedBins).Draw(t,
-			"counts")
+		counts := rapid.SliceOfN(rapid.Float64Range(-50, 500), signedBins, signedBins).Draw(
+			t,
+			"counts",
+		)
 		c := balancedClamp(counts, strength)
-		if !(c.limit >= leastClamp && c.limit <= 1 && c.slope >= leastSlope && c.slope <= 1) {
+		if !(c.limit >= leastClamp &&
+			c.limit <= 1 &&
+			c.slope >= leastSlope &&
+			c.slope <= 1) {
 			t.Fatalf("%+v", c)
 		}
 	})
@@ -73,9 +85,14 @@ func TestBalancedClamp(t *testing.T) {
 		normal[z*.1] = 100 * math.Exp(-z*z/2)
 	}
 	even := balancedClamp(countsOf(normal), strength)
-	if quantile := quantileClamp(bySize(countsOf(normal))); !(even.limit < quantile.limit) ||
+	quantile := quantileClamp(bySize(countsOf(normal)))
+	if !(even.limit < quantile.limit) ||
 		math.Abs(even.slope-math.Erf(even.limit/.1/math.Sqrt2)) > .02 {
-		t.Errorf("clamp %+v of a normal distribution, whose quantile is %v", even, quantile.limit)
+		t.Errorf(
+			"clamp %+v of a normal distribution, whose quantile is %v",
+			even,
+			quantile.limit,
+		)
 	}
 	oneSided := map[float64]float64{-.02: 9500, .9: 500}
 	bothSides := map[float64]float64{-.02: 4750, .02: 4750, .9: 250, -.9: 250}
@@ -98,7 +115,9 @@ func TestClampSlope(t *testing.T) {
 		move = .002
 	)
 	counts := make([]float64, signedBins)
-	residual := func(i int) float64 { return .3 * math.Erfinv(2*(float64(i)+.5)/n-1) }
+	residual := func(i int) float64 {
+		return .3 * math.Erfinv(2*(float64(i)+.5)/n-1)
+	}
 	for i := range n {
 		counts[signedBin(residual(i))]++
 	}

@@ -43,7 +43,11 @@ func TestStepsConverge(t *testing.T) {
 // M S, M = (sigma_b^2 + sigma_G^2/2 |a|^2) I + sigma_G^2/2 a a^T, with a = S g the solution for the gradient g.
 func TestCovarianceOfOneRound(t *testing.T) {
 	for _, shrinkage := range []float64{1, .8} {
-		s := newSolver(mat.NewSymDense(3, []float64{9, 2, -1, 2, 6, .5, -1, .5, 4}), .3, shrinkage)
+		s := newSolver(
+			mat.NewSymDense(3, []float64{9, 2, -1, 2, 6, .5, -1, .5, 4}),
+			.3,
+			shrinkage,
+		)
 		gradient := []float64{2, -1, 3}
 		s.step(gradient)
 		got := s.covariance(.7)
@@ -58,8 +62,12 @@ func TestCovarianceOfOneRound(t *testing.T) {
 		want.Product(s.inverse, m, s.inverse)
 		want.Scale(shrinkage*shrinkage, &want)
 		if !mat.EqualApprox(got, &want, 1e-12) {
-			t.Errorf("shrinkage %v: got\n%v\nwant\n%v", shrinkage, mat.Formatted(got),
-				mat.Formatted(&want))
+			t.Errorf(
+				"shrinkage %v: got\n%v\nwant\n%v",
+				shrinkage,
+				mat.Formatted(got),
+				mat.Formatted(&want),
+			)
 		}
 	}
 }
@@ -67,8 +75,10 @@ func TestCovarianceOfOneRound(t *testing.T) {
 // TestSolverIsTotal checks that steps and variances are finite even for matrices that only noise could produce.
 func TestSolverIsTotal(t *testing.T) {
 	for name, values := range map[string][]float64{
-		"zero": {0, 0, 0, 0}, "negative": {-5, 0, 0, -5}, "huge": {1e10, 1e10, 1e10, 1e10},
-		"crossed": {0, 9, 9, 0},
+		"zero":     {0, 0, 0, 0},
+		"negative": {-5, 0, 0, -5},
+		"huge":     {1e10, 1e10, 1e10, 1e10},
+		"crossed":  {0, 9, 9, 0},
 	} {
 		s := newSolver(mat.NewSymDense(2, values), 1, 1)
 		for range MaxRounds {
@@ -76,7 +86,9 @@ func TestSolverIsTotal(t *testing.T) {
 		}
 		cov := s.covariance(1)
 		for i, v := range s.theta {
-			if math.IsNaN(v) || math.IsInf(v, 0) || !(cov.At(i, i) >= 0) ||
+			if math.IsNaN(v) ||
+				math.IsInf(v, 0) ||
+				!(cov.At(i, i) >= 0) ||
 				math.IsInf(cov.At(i, i), 0) {
 				t.Errorf("%s: theta %v, variance %v", name, s.theta, cov.At(i, i))
 			}

@@ -23,7 +23,10 @@ func causalTable(t testing.TB, schema dataset.Schema, n int) *dataset.Table {
 		columns[j].Floats = make([]float64, n)
 	}
 	noise := func(i, k int) float64 { // uniform in [-1, 1]
-		at := math.Mod(float64(i+1)*[]float64{.754877666246693, .569840290998053, .437164012}[k], 1)
+		at := math.Mod(
+			float64(i+1)*[]float64{.754877666246693, .569840290998053, .437164012}[k],
+			1,
+		)
 		return 2*at - 1
 	}
 	for i := range n {
@@ -74,7 +77,11 @@ func TestStudy(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p := res.Pairs[0]; p.X != "x" || p.Y != "y" || p.Direction != 1 || p.Vote != 1 ||
+			p := res.Pairs[0]
+			if p.X != "x" ||
+				p.Y != "y" ||
+				p.Direction != 1 ||
+				p.Vote != 1 ||
 				p.Stability < direction.Decided {
 				t.Errorf("declared %v: %s and %s: %+v", declared, p.X, p.Y, p.Reading)
 			}
@@ -93,8 +100,11 @@ func TestStudy(t *testing.T) {
 			}
 		}
 		if passed > 2 {
-			t.Errorf("declared %v: columns without dependence have a direction %d times of 5",
-				declared, passed)
+			t.Errorf(
+				"declared %v: columns without dependence have a direction %d times of 5",
+				declared,
+				passed,
+			)
 		}
 	}
 }
@@ -108,8 +118,10 @@ func TestStudyIsTotal(t *testing.T) {
 		"one":      {{1}, {2}},
 		"constant": {{1, 1, 1, 1}, {2, 2, 2, 2}},
 		"missing":  {{nan, nan, 1}, {2, nan, nan}},
-		"infinite": {{inf, -inf, math.MaxFloat64, -math.MaxFloat64},
-			{0, inf, 5e-324, math.MaxFloat64}},
+		"infinite": {
+			{inf, -inf, math.MaxFloat64, -math.MaxFloat64},
+			{0, inf, 5e-324, math.MaxFloat64},
+		},
 	} {
 		for _, declared := range []bool{true, false} {
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
@@ -121,8 +133,11 @@ func TestStudyIsTotal(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				tab, err := dataset.NewTable(s.Schema,
-					[]dataset.ColumnData{{Floats: values[0]}, {Floats: values[1]}}, nil)
+				tab, err := dataset.NewTable(
+					s.Schema,
+					[]dataset.ColumnData{{Floats: values[0]}, {Floats: values[1]}},
+					nil,
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -230,7 +245,8 @@ func TestBaselineNoiseFollowsLambda(t *testing.T) {
 	scale := func(lambda float64) float64 {
 		s := causal.Study{
 			Schema: schemaOf(true, "x", "y"),
-			Budget: budget.Target{Epsilon: 1, Relation: budget.Substitute}, Score: direction.HSIC,
+			Budget: budget.Target{Epsilon: 1, Relation: budget.Substitute},
+			Score:  direction.HSIC,
 			Lambda: lambda,
 		}
 		plan, err := s.Plan()
@@ -245,8 +261,11 @@ func TestBaselineNoiseFollowsLambda(t *testing.T) {
 	}
 	usual := scale(0)
 	// Each run draws the training records from the 400 records: 200, give or take 60.
-	for _, c := range []struct{ lambda, least, most float64 }{{.5, .5, 2}, {.25, 1.2, 4.5},
-		{1, .2, .85}} {
+	for _, c := range []struct{ lambda, least, most float64 }{
+		{.5, .5, 2},
+		{.25, 1.2, 4.5},
+		{1, .2, .85},
+	} {
 		if got := scale(c.lambda) / usual; got < c.least || got > c.most {
 			t.Errorf("lambda %v: %v times the noise of the default", c.lambda, got)
 		}
@@ -267,8 +286,12 @@ func TestGaussianForManyPairs(t *testing.T) {
 		columns int
 		delta   float64
 		want    budget.Kind
-	}{{2, 0, budget.Pure}, {2, 1e-6, budget.Pure}, {8, 0, budget.Pure},
-		{8, 1e-6, budget.Gaussian}} {
+	}{
+		{2, 0, budget.Pure},
+		{2, 1e-6, budget.Pure},
+		{8, 0, budget.Pure},
+		{8, 1e-6, budget.Gaussian},
+	} {
 		s := causal.Study{
 			Schema: schemaOf(true, names[:c.columns]...),
 			Budget: budget.Target{Epsilon: 1, Delta: c.delta},
@@ -279,10 +302,15 @@ func TestGaussianForManyPairs(t *testing.T) {
 			t.Fatal(err)
 		}
 		leaves := plan.Leaves()
-		if want := c.columns * (c.columns - 1) / 2; len(leaves) != want ||
-			leaves[0].Law.Kind != c.want {
-			t.Errorf("%d columns, delta %v: %d steps, the first is %v", c.columns, c.delta,
-				len(leaves), leaves[0].Law.Kind)
+		want := c.columns * (c.columns - 1) / 2
+		if len(leaves) != want || leaves[0].Law.Kind != c.want {
+			t.Errorf(
+				"%d columns, delta %v: %d steps, the first is %v",
+				c.columns,
+				c.delta,
+				len(leaves),
+				leaves[0].Law.Kind,
+			)
 		}
 	}
 }
@@ -319,17 +347,22 @@ func TestEpsilonSharesMatchPlan(t *testing.T) {
 
 // TestUnitsPayMore checks that the noise covers a whole unit.
 func TestUnitsPayMore(t *testing.T) {
-	s := causal.Study{Schema: schemaOf(true, "x", "y"),
+	s := causal.Study{
+		Schema: schemaOf(true, "x", "y"),
 		Budget: budget.Target{Epsilon: 1, Unit: budget.Unit{Column: "who", MaxRows: 3}},
-		Bins:   8}
+		Bins:   8,
+	}
 	s.Schema.Unit = "who"
 	plan, err := s.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
 	ids := []uint64{1, 1, 1, 1, 2, dataset.NoUnit}
-	tab, err := dataset.NewTable(s.Schema,
-		[]dataset.ColumnData{{Floats: make([]float64, 6)}, {Floats: make([]float64, 6)}}, ids)
+	tab, err := dataset.NewTable(
+		s.Schema,
+		[]dataset.ColumnData{{Floats: make([]float64, 6)}, {Floats: make([]float64, 6)}},
+		ids,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +370,9 @@ func TestUnitsPayMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := res.Events[0]; e.Sensitivity != 3 || math.Abs(e.Scale-3) > 1e-4 ||
+	e := res.Events[0]
+	if e.Sensitivity != 3 ||
+		math.Abs(e.Scale-3) > 1e-4 ||
 		math.Abs(res.Pairs[0].Noise.Scale-3) > 1e-4 {
 		t.Errorf("%+v, noise %+v", e, res.Pairs[0].Noise)
 	}

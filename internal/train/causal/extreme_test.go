@@ -38,8 +38,11 @@ func TestExtremeNumbersAreNamed(t *testing.T) {
 		for i := range x {
 			x[i] *= tt.scale
 		}
-		tab, err := dataset.NewTable(schema,
-			[]dataset.ColumnData{{Floats: x}, {Floats: plain.Float(1)}}, nil)
+		tab, err := dataset.NewTable(
+			schema,
+			[]dataset.ColumnData{{Floats: x}, {Floats: plain.Float(1)}},
+			nil,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

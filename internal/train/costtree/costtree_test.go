@@ -31,8 +31,17 @@ type record struct {
 // columnsOf declares three numbers, one of them with an indicator, a category, and a target: a number, or the given
 // number of classes.
 func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
-	target := dataset.Column{Name: "y", Ranged: true, Lower: -4, Upper: 4}
-	r := scaling.Range{Lower: -4, Upper: 4, Declared: true}
+	target := dataset.Column{
+		Name:   "y",
+		Ranged: true,
+		Lower:  -4,
+		Upper:  4,
+	}
+	r := scaling.Range{
+		Lower:    -4,
+		Upper:    4,
+		Declared: true,
+	}
 	if classes > 0 {
 		target = dataset.Column{
 			Name:       "y",
@@ -45,10 +54,20 @@ func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
 			{Name: "a", Ranged: true, Lower: -1, Upper: 1},
 			{Name: "b", Ranged: true, Lower: 100, Upper: 300},
 			{Name: "c", Ranged: true, Lower: -1, Upper: 1, Indicator: true},
-			{Name: "k", Kind: dataset.Category, Categories: []string{"x", "z"}, Other: true},
+			{
+				Name:       "k",
+				Kind:       dataset.Category,
+				Categories: []string{"x", "z"},
+				Other:      true,
+			},
 			target,
-		}, []scaling.Range{{Lower: -1, Upper: 1, Declared: true},
-			{Lower: 100, Upper: 300, Declared: true}, {Lower: -1, Upper: 1, Declared: true}, {}, r}
+		}, []scaling.Range{
+			{Lower: -1, Upper: 1, Declared: true},
+			{Lower: 100, Upper: 300, Declared: true},
+			{Lower: -1, Upper: 1, Declared: true},
+			{},
+			r,
+		}
 }
 
 // treeRecords returns n records. The target depends on b if a is above 0 and on the category otherwise, which a tree can
@@ -83,7 +102,12 @@ func treeRecords(n int) []record {
 	return out
 }
 
-func tableOf(t testing.TB, columns []dataset.Column, rows []record, ids []uint64) *dataset.Table {
+func tableOf(
+	t testing.TB,
+	columns []dataset.Column,
+	rows []record,
+	ids []uint64,
+) *dataset.Table {
 	t.Helper()
 	data := make([]dataset.ColumnData, 5)
 	for j := range 3 {
@@ -91,8 +115,9 @@ func tableOf(t testing.TB, columns []dataset.Column, rows []record, ids []uint64
 	}
 	data[3].Codes = []int32{}
 	for _, r := range rows {
-		data[0].Floats, data[1].Floats, data[2].Floats = append(data[0].Floats, r.a),
-			append(data[1].Floats, r.b), append(data[2].Floats, r.c)
+		data[0].Floats = append(data[0].Floats, r.a)
+		data[1].Floats = append(data[1].Floats, r.b)
+		data[2].Floats = append(data[2].Floats, r.c)
 		data[3].Codes = append(data[3].Codes, r.k)
 	}
 	if columns[4].Kind == dataset.Category {
@@ -118,7 +143,11 @@ var plans sync.Map
 
 // pricedPlan returns a plan for one run.
 func pricedPlan(
-	t testing.TB, tr CostTree, columns []dataset.Column, epsilon float64, rel budget.Relation,
+	t testing.TB,
+	tr CostTree,
+	columns []dataset.Column,
+	epsilon float64,
+	rel budget.Relation,
 ) *budget.Priced {
 	t.Helper()
 	type key struct {
@@ -135,15 +164,21 @@ func pricedPlan(
 }
 
 func calibratePlan(
-	t testing.TB, tr CostTree, columns []dataset.Column, epsilon float64, rel budget.Relation,
+	t testing.TB,
+	tr CostTree,
+	columns []dataset.Column,
+	epsilon float64,
+	rel budget.Relation,
 ) *budget.Priced {
 	t.Helper()
 	node, err := tr.Plan(method.Facts{Columns: columns, Relation: rel})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := budget.Calibrate(budget.Sequence("run", node),
-		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
+	p, err := budget.Calibrate(
+		budget.Sequence("run", node),
+		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,8 +203,11 @@ func trainTree(
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := tr.Fit(context.Background(), s,
-		dataOf(tableOf(t, columns, treeRecords(n), nil).All(), ranges))
+	fit, err := tr.Fit(
+		context.Background(),
+		s,
+		dataOf(tableOf(t, columns, treeRecords(n), nil).All(), ranges),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +299,11 @@ func TestExactLimit(t *testing.T) {
 	f := newFrame(columns, ranges)
 	exact.Side = f.side
 	exact.First = f.first
-	g := &grower{CostTree: CostTree{Budget: 2}, frame: f, costs: []float64{1, 1, 1, 1}}
+	g := &grower{
+		CostTree: CostTree{Budget: 2},
+		frame:    f,
+		costs:    []float64{1, 1, 1, 1},
+	}
 	n := g.learnNode(exact, nil)
 	intercept, coefficients := f.originalUnits(n.theta[0], 0, 4)
 	var want []float64
@@ -271,7 +313,8 @@ func TestExactLimit(t *testing.T) {
 		}
 	}
 	got := m.Nodes[0]
-	if len(m.Columns) != 2 || len(got.Terms) != len(want) ||
+	if len(m.Columns) != 2 ||
+		len(got.Terms) != len(want) ||
 		math.Abs(got.Intercept-intercept) > 1e-3 {
 		t.Fatalf("%+v, want intercept %v and %v", got, intercept, want)
 	}
@@ -284,7 +327,10 @@ func TestExactLimit(t *testing.T) {
 
 // exactMatrix sums the encoded rows of the statistic without noise.
 func exactMatrix(
-	t *testing.T, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range,
+	t *testing.T,
+	tab *dataset.Table,
+	columns []dataset.Column,
+	ranges []scaling.Range,
 ) []float64 {
 	t.Helper()
 	f := newFrame(columns, ranges)
@@ -326,9 +372,13 @@ func TestBudgetHolds(t *testing.T) {
 			},
 		}
 		classes := rapid.SampledFrom([]int{0, 3}).Draw(rt, "classes")
-		fit, _ := trainTree(t, tr, classes,
+		fit, _ := trainTree(
+			t,
+			tr,
+			classes,
 			len(rows)*rapid.SampledFrom([]int{0, 1, 40}).Draw(rt, "times"),
-			rapid.SampledFrom([]float64{.1, 1, 100}).Draw(rt, "epsilon"))
+			rapid.SampledFrom([]float64{.1, 1, 100}).Draw(rt, "epsilon"),
+		)
 		for _, m := range treesOf(fit.Model) {
 			paths := m.Paths()
 			for i, n := range m.Nodes {
@@ -336,7 +386,8 @@ func TestBudgetHolds(t *testing.T) {
 					if n.Low == 0 {
 						continue
 					}
-					if spent := costOf(m, paths[child]) - costOf(m, paths[i]); spent > tr.Budget+
+					spent := costOf(m, paths[child]) - costOf(m, paths[i])
+					if spent > tr.Budget+
 						1e-6 {
 						rt.Fatalf("node %d spends %v of %v", child, spent, tr.Budget)
 					}
@@ -391,7 +442,10 @@ func TestDefaultDepth(t *testing.T) {
 		t.Errorf("%d nodes for few records", n)
 	}
 	for _, e := range s.Events() {
-		want := map[string]int{"run/cost-tree/grams": 2, "run/cost-tree/medians": 1}[e.Path]
+		want := map[string]int{
+			"run/cost-tree/grams":   2,
+			"run/cost-tree/medians": 1,
+		}[e.Path]
 		if e.Released != want {
 			t.Errorf("%s: %d draws, want %d", e.Path, e.Released, want)
 		}
@@ -409,7 +463,12 @@ func TestDrawsDependOnDepthOnly(t *testing.T) {
 		_, few := trainTree(t, CostTree{Depth: depth}, 0, 500, 10) // not every node is split
 		for i, e := range few.Events() {
 			if e.Released != s.Events()[i].Released {
-				t.Errorf("depth %d: %s has %d draws with few records", depth, e.Path, e.Released)
+				t.Errorf(
+					"depth %d: %s has %d draws with few records",
+					depth,
+					e.Path,
+					e.Released,
+				)
 			}
 		}
 		for _, e := range s.Events() {
@@ -418,8 +477,14 @@ func TestDrawsDependOnDepthOnly(t *testing.T) {
 				"run/cost-tree/medians": depth - 1,
 			}[e.Path]
 			if e.Released != want || e.Law.Draws != want {
-				t.Errorf("depth %d: %s has %d draws of %d, want %d", depth, e.Path, e.Released,
-					e.Law.Draws, want)
+				t.Errorf(
+					"depth %d: %s has %d draws of %d, want %d",
+					depth,
+					e.Path,
+					e.Released,
+					e.Law.Draws,
+					want,
+				)
 			}
 		}
 	}
@@ -484,7 +549,8 @@ func TestRecordWeightsSumToOne(t *testing.T) {
 	tab := tableOf(t, columns, treeRecords(500), nil)
 	r.Encode(tab.All().Block(0, tab.Len()))
 	weights := make([]float64, f.first+1)
-	weights[0], weights[f.first] = 1, .1
+	weights[0] = 1
+	weights[f.first] = .1
 	for _, soft := range []bool{false, true} {
 		to := routes{
 			Soft:  soft,
@@ -501,7 +567,13 @@ func TestRecordWeightsSumToOne(t *testing.T) {
 				}
 			}
 			if math.Abs(sum-1) > 1e-12 || !soft && ones != 1 {
-				t.Fatalf("soft %v, record %d: weights add up to %v, %d are 1", soft, i, sum, ones)
+				t.Fatalf(
+					"soft %v, record %d: weights add up to %v, %d are 1",
+					soft,
+					i,
+					sum,
+					ones,
+				)
 			}
 		}
 	}
@@ -513,17 +585,24 @@ func TestRoute(t *testing.T) {
 	columns, ranges := columnsOf(3)
 	f := newFrame(columns, ranges)
 	r := greedy.Released{
-		Side:   f.side,
-		First:  f.first,
-		Packed: exactMatrix(t, tableOf(t, columns, treeRecords(2000), nil), columns, ranges),
+		Side:  f.side,
+		First: f.first,
+		Packed: exactMatrix(
+			t,
+			tableOf(t, columns, treeRecords(2000), nil),
+			columns,
+			ranges,
+		),
 	}
 	p := r.Problem()
 	theta := [][]float64{make([]float64, f.first+1), make([]float64, f.first+1),
 		make([]float64, f.first+1)}
-	theta[0][0], theta[1][0], theta[2][1] = 2, -4, .01
+	theta[0][0] = 2
+	theta[1][0] = -4
+	theta[2][1] = .01
 	got := routeOf(p, theta)
-	if want := 10 / math.Sqrt(5) * -1; math.Abs(got[0]-want) > 1e-3 &&
-		math.Abs(got[0]+want) > 1e-3 {
+	want := 10 / math.Sqrt(5) * -1
+	if math.Abs(got[0]-want) > 1e-3 && math.Abs(got[0]+want) > 1e-3 {
 		t.Errorf("%v, want %v in the first entry", got, want)
 	}
 	if got[0] > 0 { // the largest part, that of the second target, has the sign +
@@ -534,10 +613,17 @@ func TestRoute(t *testing.T) {
 // TestInvalidSettingsFailAtPlan checks that settings out of range are errors at plan time.
 func TestInvalidSettingsFailAtPlan(t *testing.T) {
 	columns, _ := columnsOf(0)
-	for _, tr := range []CostTree{{Depth: -1}, {Depth: 6}, {Budget: -1}, {Budget: math.NaN()},
-		{Budget: 1e10}, {Costs: map[string]float64{"a": -1}},
-		{Costs: map[string]float64{"a": math.Inf(1)}}} {
-		if _, err := tr.Plan(method.Facts{Columns: columns}); !errors.Is(err, ErrSettings) {
+	for _, tr := range []CostTree{
+		{Depth: -1},
+		{Depth: 6},
+		{Budget: -1},
+		{Budget: math.NaN()},
+		{Budget: 1e10},
+		{Costs: map[string]float64{"a": -1}},
+		{Costs: map[string]float64{"a": math.Inf(1)}},
+	} {
+		_, err := tr.Plan(method.Facts{Columns: columns})
+		if !errors.Is(err, ErrSettings) {
 			t.Errorf("%+v: %v", tr, err)
 		}
 	}
@@ -554,7 +640,8 @@ func BenchmarkCostTree(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.StartTimer()
-		if _, err := tr.Fit(context.Background(), s, dataOf(tab.All(), ranges)); err != nil {
+		_, err = tr.Fit(context.Background(), s, dataOf(tab.All(), ranges))
+		if err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -18,13 +18,22 @@ import (
 
 // runRecorded fits with a recorder.
 func runRecorded(
-	t *testing.T, tr CostTree, classes int, rel budget.Relation, rows []record, ids []uint64, r *mechanism.Recorder,
+	t *testing.T,
+	tr CostTree,
+	classes int,
+	rel budget.Relation,
+	rows []record,
+	ids []uint64,
+	r *mechanism.Recorder,
 ) (*method.Fit, error) {
 	t.Helper()
 	columns, ranges := columnsOf(classes)
 	p := pricedPlan(t, tr, columns, 1e3, rel) // enough for every node to have records
-	return tr.Fit(context.Background(), mechanism.NewRecordedSession(p, r),
-		dataOf(tableOf(t, columns, rows, ids).All(), ranges))
+	return tr.Fit(
+		context.Background(),
+		mechanism.NewRecordedSession(p, r),
+		dataOf(tableOf(t, columns, rows, ids).All(), ranges),
+	)
 }
 
 // A neighbour is a table that differs in one record.
@@ -35,15 +44,26 @@ type neighbour struct {
 
 // neighbourTables returns tables that differ from a table at some of its positions: the record is removed, another one is
 // added, or it is replaced by another one.
-func neighbourTables(base []record, ids []uint64, extra record, rel budget.Relation) []neighbour {
+func neighbourTables(
+	base []record,
+	ids []uint64,
+	extra record,
+	rel budget.Relation,
+) []neighbour {
 	var out []neighbour
 	for _, at := range []int{0, len(base) / 2, len(base) - 1} {
 		if rel == budget.AddRemove {
-			out = append(out,
-				neighbour{slices.Insert(slices.Clone(base), at, extra),
-					slices.Insert(slices.Clone(ids), at, 1<<40)},
-				neighbour{slices.Delete(slices.Clone(base), at, at+1),
-					slices.Delete(slices.Clone(ids), at, at+1)})
+			out = append(
+				out,
+				neighbour{
+					slices.Insert(slices.Clone(base), at, extra),
+					slices.Insert(slices.Clone(ids), at, 1<<40),
+				},
+				neighbour{
+					slices.Delete(slices.Clone(base), at, at+1),
+					slices.Delete(slices.Clone(ids), at, at+1),
+				},
+			)
 			continue
 		}
 		replaced := slices.Clone(base)
@@ -79,14 +99,17 @@ func TestReplay(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, extra := range []record{{
-					a:    math.Inf(1),
-					b:    -1e308,
-					c:    math.NaN(),
-					k:    9,
-					code: 2,
-					y:    1e9,
-				}, {a: 1, b: 300, c: -1, y: 4}} {
+				for _, extra := range []record{
+					{
+						a:    math.Inf(1),
+						b:    -1e308,
+						c:    math.NaN(),
+						k:    9,
+						code: 2,
+						y:    1e9,
+					},
+					{a: 1, b: 300, c: -1, y: 4},
+				} {
 					for _, n := range neighbourTables(base, ids, extra, rel) {
 						second := first.Replay()
 						got, err := runRecorded(t, tr, classes, rel, n.rows, n.ids, second)
@@ -94,8 +117,12 @@ func TestReplay(t *testing.T) {
 							t.Fatal(err)
 						}
 						if !reflect.DeepEqual(got, want) {
-							t.Errorf("%s, %d classes, %v: another model on a neighbouring table",
-								name, classes, rel)
+							t.Errorf(
+								"%s, %d classes, %v: another model on a neighbouring table",
+								name,
+								classes,
+								rel,
+							)
 						}
 						faults, ratio := mechanism.Compare(first, second)
 						closest = max(closest, ratio)
@@ -105,8 +132,13 @@ func TestReplay(t *testing.T) {
 					}
 				}
 				if closest < .4 {
-					t.Errorf("%s, %d classes, %v: the bounds were never approached: %v", name,
-						classes, rel, closest)
+					t.Errorf(
+						"%s, %d classes, %v: the bounds were never approached: %v",
+						name,
+						classes,
+						rel,
+						closest,
+					)
 				}
 			}
 		}
@@ -121,13 +153,22 @@ func TestFaultRoutedByExact(t *testing.T) {
 	extra := record{a: 1, b: 100, y: -4}
 	found := func(f mechanism.Fault) (out []string) {
 		first := mechanism.NewRecorder(1).Plant(f)
-		if _, err := runRecorded(t, CostTree{Depth: 3}, 0, budget.AddRemove, base, ids, first); err != nil {
+		_, err := runRecorded(t, CostTree{Depth: 3}, 0, budget.AddRemove, base, ids, first)
+		if err != nil {
 			t.Fatal(err)
 		}
 		for _, n := range neighbourTables(base, ids, extra, budget.AddRemove) {
 			second := first.Replay()
-			if _, err := runRecorded(t, CostTree{Depth: 3}, 0, budget.AddRemove, n.rows, n.ids,
-				second); err != nil {
+			_, err := runRecorded(
+				t,
+				CostTree{Depth: 3},
+				0,
+				budget.AddRemove,
+				n.rows,
+				n.ids,
+				second,
+			)
+			if err != nil {
 				t.Fatal(err)
 			}
 			faults, _ := mechanism.Compare(first, second)
@@ -154,8 +195,15 @@ func TestFaultNodesNotShared(t *testing.T) {
 		0:                        nil,
 		mechanism.NodesNotShared: mechanism.ErrSpent,
 	} {
-		_, err := runRecorded(t, CostTree{Depth: 3}, 0, budget.AddRemove, base, sequentialIDs(len(base)),
-			mechanism.NewRecorder(1).Plant(f))
+		_, err := runRecorded(
+			t,
+			CostTree{Depth: 3},
+			0,
+			budget.AddRemove,
+			base,
+			sequentialIDs(len(base)),
+			mechanism.NewRecorder(1).Plant(f),
+		)
 		if !errors.Is(err, want) {
 			t.Errorf("fault %v: %v, want %v", f, err, want)
 		}

@@ -12,8 +12,10 @@ import (
 // A description of two columns with declared ranges: the price is known before a row is read.
 func Example() {
 	s := describe.Study{
-		Schema: dataset.Schema{Columns: []dataset.Column{{Name: "age", Ranged: true, Upper: 110},
-			{Name: "cost", Ranged: true, Upper: 5000}}},
+		Schema: dataset.Schema{Columns: []dataset.Column{
+			{Name: "age", Ranged: true, Upper: 110},
+			{Name: "cost", Ranged: true, Upper: 5000},
+		}},
 		Budget: budget.Target{Epsilon: 0.5, Delta: 1e-6},
 	}
 	plan, err := s.Plan()
@@ -24,8 +26,11 @@ func Example() {
 	for _, leaf := range plan.Leaves() {
 		fmt.Printf("%s %.4f\n", leaf.Path, leaf.Law.Mu)
 	}
-	table, err := dataset.NewTable(s.Schema,
-		[]dataset.ColumnData{{Floats: []float64{34, 51}}, {Floats: []float64{120, 80}}}, nil)
+	table, err := dataset.NewTable(
+		s.Schema,
+		[]dataset.ColumnData{{Floats: []float64{34, 51}}, {Floats: []float64{120, 80}}},
+		nil,
+	)
 	if err != nil {
 		fmt.Println(err)
 		return

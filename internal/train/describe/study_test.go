@@ -19,8 +19,10 @@ import (
 func studyOf(n int) Study {
 	s := Study{Budget: budget.Target{Epsilon: .5, Delta: 1e-6}}
 	for j := range n {
-		s.Schema.Columns = append(s.Schema.Columns,
-			dataset.Column{Name: fmt.Sprintf("c%d", j+1), Found: true})
+		s.Schema.Columns = append(
+			s.Schema.Columns,
+			dataset.Column{Name: fmt.Sprintf("c%d", j+1), Found: true},
+		)
 	}
 	return s
 }
@@ -42,8 +44,18 @@ func TestPlanSteps(t *testing.T) {
 		Categories: []string{"a", "b"},
 		Other:      true,
 	}
-	sought := dataset.Column{Name: "g", Kind: dataset.Category, Other: true, Found: true}
-	ranged := dataset.Column{Name: "r", Ranged: true, Lower: 0, Upper: 1}
+	sought := dataset.Column{
+		Name:  "g",
+		Kind:  dataset.Category,
+		Other: true,
+		Found: true,
+	}
+	ranged := dataset.Column{
+		Name:   "r",
+		Ranged: true,
+		Lower:  0,
+		Upper:  1,
+	}
 	for _, c := range []struct {
 		name     string
 		columns  []dataset.Column
@@ -51,15 +63,36 @@ func TestPlanSteps(t *testing.T) {
 		relation budget.Relation
 		want     string
 	}{
-		{"undeclared", studyOf(2).Schema.Columns, "", budget.AddRemove,
+		{
+			"undeclared",
+			studyOf(2).Schema.Columns,
+			"",
+			budget.AddRemove,
 			"vocabulary/kinds undeclared/numbers/scaling/exponents undeclared/numbers/scaling/bins undeclared/numbers/histogram " +
 				"undeclared/numbers/moments undeclared/numbers/matrix undeclared/words/vocabulary/counts undeclared/words/vocabulary/words " +
-				"undeclared/words/scaling/exponents undeclared/words/scaling/bins undeclared/words/histogram undeclared/words/moments undeclared/words/matrix"},
-		{"groups to be found", append(studyOf(1).Schema.Columns, sought), "g", budget.AddRemove,
-			"vocabulary/kinds vocabulary/counts vocabulary/words scaling/exponents scaling/bins histogram moments matrix groups"},
-		{"declared", []dataset.Column{ranged, named}, "g", budget.Substitute,
-			"histogram moments matrix groups"},
-		{"one category column", []dataset.Column{named}, "g", budget.Substitute, "histogram"},
+				"undeclared/words/scaling/exponents undeclared/words/scaling/bins undeclared/words/histogram undeclared/words/moments undeclared/words/matrix",
+		},
+		{
+			"groups to be found",
+			append(studyOf(1).Schema.Columns, sought),
+			"g",
+			budget.AddRemove,
+			"vocabulary/kinds vocabulary/counts vocabulary/words scaling/exponents scaling/bins histogram moments matrix groups",
+		},
+		{
+			"declared",
+			[]dataset.Column{ranged, named},
+			"g",
+			budget.Substitute,
+			"histogram moments matrix groups",
+		},
+		{
+			"one category column",
+			[]dataset.Column{named},
+			"g",
+			budget.Substitute,
+			"histogram",
+		},
 		{"one range", []dataset.Column{ranged}, "", budget.AddRemove, "histogram moments"},
 	} {
 		s := Study{
@@ -119,8 +152,10 @@ func TestPlanRefuses(t *testing.T) {
 		"the schema names": func(s *Study) {
 			s.Budget.Unit = budget.Unit{Column: "who", MaxRows: 2}
 		},
-		"needs a delta above 0":              func(s *Study) { s.Budget.Delta = 0 },
-		"needs tight composition, not basic": func(s *Study) { s.Budget.Composition = budget.Basic },
+		"needs a delta above 0": func(s *Study) { s.Budget.Delta = 0 },
+		"needs tight composition, not basic": func(s *Study) {
+			s.Budget.Composition = budget.Basic
+		},
 		"needs the relation add-remove": func(s *Study) {
 			s.Schema.Unit = "who"
 			s.Budget.Unit = budget.Unit{Column: "who", MaxRows: 2}
@@ -129,7 +164,8 @@ func TestPlanRefuses(t *testing.T) {
 	} {
 		s := studyOf(2)
 		change(&s)
-		if _, err := s.Plan(); !errors.Is(err, ErrStudy) || !strings.Contains(err.Error(), want) {
+		_, err := s.Plan()
+		if !errors.Is(err, ErrStudy) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
 		}
 	}
@@ -155,18 +191,24 @@ func tableOf(t testing.TB, columns ...[]float64) (Study, *dataset.Table) {
 		data = append(data, dataset.ColumnData{Floats: x})
 	}
 	s.By = "g"
-	s.Schema.Columns = append(s.Schema.Columns,
+	s.Schema.Columns = append(
+		s.Schema.Columns,
 		dataset.Column{
 			Name:       "g",
 			Kind:       dataset.Category,
 			Categories: []string{"a", "b"},
 			Other:      true,
-		})
+		},
+	)
 	codes := []int32{}
 	for i := range columns[0] {
 		codes = append(codes, int32(i%3))
 	}
-	table, err := dataset.NewTable(s.Schema, append(data, dataset.ColumnData{Codes: codes}), nil)
+	table, err := dataset.NewTable(
+		s.Schema,
+		append(data, dataset.ColumnData{Codes: codes}),
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,10 +262,15 @@ func TestHostileTables(t *testing.T) {
 					data := []dataset.ColumnData{}
 					b := table.All().Block(0, table.Len())
 					for j := range 2 {
-						data = append(data,
-							dataset.ColumnData{Floats: slices.Clone(b.Float(j, nil))})
+						data = append(
+							data,
+							dataset.ColumnData{Floats: slices.Clone(b.Float(j, nil))},
+						)
 					}
-					data = append(data, dataset.ColumnData{Codes: slices.Clone(b.Codes(2, nil))})
+					data = append(
+						data,
+						dataset.ColumnData{Codes: slices.Clone(b.Codes(2, nil))},
+					)
 					var err error
 					if table, err = dataset.NewTable(s.Schema, data, nil); err != nil {
 						t.Fatal(err)
@@ -234,8 +281,14 @@ func TestHostileTables(t *testing.T) {
 				check := func(what string, values ...*float64) {
 					for _, x := range values {
 						if x != nil && (math.IsNaN(*x) || math.IsInf(*x, 0)) {
-							t.Errorf("%s, %v, ranged %v: %s is %v", name, relation, ranged, what,
-								*x)
+							t.Errorf(
+								"%s, %v, ranged %v: %s is %v",
+								name,
+								relation,
+								ranged,
+								what,
+								*x,
+							)
 						}
 					}
 				}
@@ -247,13 +300,26 @@ func TestHostileTables(t *testing.T) {
 						if e.Value != nil &&
 							(e.Lower != nil && *e.Lower > *e.Value ||
 								e.Upper != nil && *e.Upper < *e.Value) {
-							t.Errorf("%s, %s: %v is not within %v and %v", name, c.Name, *e.Value,
-								e.Lower, e.Upper)
+							t.Errorf(
+								"%s, %s: %v is not within %v and %v",
+								name,
+								c.Name,
+								*e.Value,
+								e.Lower,
+								e.Upper,
+							)
 						}
 					}
 				}
 				for _, a := range card.Correlations {
-					check(a.First+", "+a.Second, a.Value, a.Lower, a.Upper, a.LowerAll, a.UpperAll)
+					check(
+						a.First+", "+a.Second,
+						a.Value,
+						a.Lower,
+						a.Upper,
+						a.LowerAll,
+						a.UpperAll,
+					)
 				}
 				if card.By == nil {
 					if ranged {
@@ -277,7 +343,8 @@ func TestUnreadColumns(t *testing.T) {
 	none := make([]float64, 4000)
 	some := make([]float64, 4000)
 	for i := range none {
-		none[i], some[i] = math.NaN(), float64(i%50)
+		none[i] = math.NaN()
+		some[i] = float64(i % 50)
 	}
 	s, table := tableOf(t, none, some)
 	s.Budget.Epsilon = 5
@@ -288,8 +355,10 @@ func TestUnreadColumns(t *testing.T) {
 		}
 	}
 	card := Read(res.Released)
-	if len(card.Columns) != 3 || card.Columns[0].Kind != Unread ||
-		card.Columns[1].Kind != Numeric || card.Columns[2].Kind != Category {
+	if len(card.Columns) != 3 ||
+		card.Columns[0].Kind != Unread ||
+		card.Columns[1].Kind != Numeric ||
+		card.Columns[2].Kind != Category {
 		t.Fatalf("%+v", card.Columns)
 	}
 	if len(card.Correlations) != 1 ||
@@ -351,7 +420,11 @@ func TestSmallGroupsShowTheirCountOnly(t *testing.T) {
 	s.Schema.Columns[0].Ranged = true
 	s.Schema.Columns[0].Upper = 900
 	codes := slices.Clone(table.All().Block(0, 900).Codes(1, nil))
-	again, err := dataset.NewTable(s.Schema, []dataset.ColumnData{{Floats: x}, {Codes: codes}}, nil)
+	again, err := dataset.NewTable(
+		s.Schema,
+		[]dataset.ColumnData{{Floats: x}, {Codes: codes}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,17 +71,34 @@ func TestQuantileValues(t *testing.T) {
 	for q, want := range map[float64][2]int{.5: {29, 35}, .25: {13, 19}} {
 		lower, upper, at := scan.interval(q)
 		if lower != want[0] || upper != want[1] || math.Abs(at-64*q) > 1e-9 {
-			t.Errorf("the %v quantile is %v, from %d to %d, want from %d to %d", q, at, lower,
-				upper, want[0], want[1])
+			t.Errorf(
+				"the %v quantile is %v, from %d to %d, want from %d to %d",
+				q,
+				at,
+				lower,
+				upper,
+				want[0],
+				want[1],
+			)
 		}
 	}
 	// If all records are beyond the range, one end is open.
-	if lower, upper, _ := (quantileScan{make([]float64, 64), 1, noisyNumber{640, 1},
-		noisyNumber{640, 5}}).interval(.5); lower != -1 || upper != 0 {
+	lower, upper, _ := (quantileScan{
+		make([]float64, 64),
+		1,
+		noisyNumber{640, 1},
+		noisyNumber{640, 5},
+	}).interval(.5)
+	if lower != -1 || upper != 0 {
 		t.Errorf("all below: from %d to %d", lower, upper)
 	}
-	if lower, upper, _ := (quantileScan{make([]float64, 64), 1, noisyNumber{0, 1},
-		noisyNumber{640, 5}}).interval(.5); lower != 64 || upper != -1 {
+	lower, upper, _ = (quantileScan{
+		make([]float64, 64),
+		1,
+		noisyNumber{0, 1},
+		noisyNumber{640, 5},
+	}).interval(.5)
+	if lower != 64 || upper != -1 {
 		t.Errorf("all above: from %d to %d", lower, upper)
 	}
 }
@@ -90,8 +107,11 @@ func TestMeanAndSpreadValues(t *testing.T) {
 	lower, upper := fiellerInterval(noisyNumber{120, 9}, noisyNumber{1000, 8}, z95)
 	close6(t, "the lower end of a mean", lower, .102288)
 	close6(t, "the upper end of a mean", upper, .137771)
-	value, lower, upper := deviationInterval(noisyNumber{1000, 8}, noisyNumber{120, 8},
-		noisyNumber{250, 8 / .6})
+	value, lower, upper := deviationInterval(
+		noisyNumber{1000, 8},
+		noisyNumber{120, 8},
+		noisyNumber{250, 8 / .6},
+	)
 	close6(t, "a spread", value, .485386)
 	close6(t, "the lower end of a spread", lower, .457133)
 	close6(t, "the upper end of a spread", upper, .512083)
@@ -99,8 +119,12 @@ func TestMeanAndSpreadValues(t *testing.T) {
 
 func TestCorrelationValues(t *testing.T) {
 	off := 10 / math.Sqrt2
-	p := momentPair{noisyNumber{1000, 8}, noisyNumber{150, off},
-		[2]noisyNumber{{120, off}, {-40, off}}, [2]noisyNumber{{250, 10}, {200, 10}}}
+	p := momentPair{
+		noisyNumber{1000, 8},
+		noisyNumber{150, off},
+		[2]noisyNumber{{120, off}, {-40, off}},
+		[2]noisyNumber{{250, 10}, {200, 10}},
+	}
 	r, noise, ok := p.correlation()
 	if !ok {
 		t.Fatal("unknown")
@@ -128,7 +152,8 @@ func TestEtaValues(t *testing.T) {
 	}
 	close6(t, "the lower end", lower, .115068)
 	close6(t, "the upper end", upper, .350223)
-	if _, wideLower, wideUpper, _ := e.interval(.001); !(wideLower < lower && wideUpper > upper) {
+	_, wideLower, wideUpper, _ := e.interval(.001)
+	if !(wideLower < lower && wideUpper > upper) {
 		t.Error("an interval that misses less is no wider")
 	}
 }
@@ -153,18 +178,39 @@ func TestCutLimitsIgnoreNoise(t *testing.T) {
 	if !(from > 19 && from < 21 && to > 29 && to < 31) {
 		t.Errorf("from %v to %v", from, to)
 	}
-	if from, to = cutLimits(0, 64, leaves, noisyNumber{500, 30}, noisyNumber{0, 30},
-		values); from != 0 {
+	from, to = cutLimits(
+		0,
+		64,
+		leaves,
+		noisyNumber{500, 30},
+		noisyNumber{0, 30},
+		values,
+	)
+	if from != 0 {
 		t.Errorf("with more than 3%% below the range: from %v to %v", from, to)
 	}
-	if from, to = cutLimits(0, 64, leaves, noisyNumber{0, 30}, noisyNumber{0, 30},
-		noisyNumber{100, 50}); from != 0 || to != 64 {
+	from, to = cutLimits(
+		0,
+		64,
+		leaves,
+		noisyNumber{0, 30},
+		noisyNumber{0, 30},
+		noisyNumber{100, 50},
+	)
+	if from != 0 || to != 64 {
 		t.Errorf("a column that is not seen: from %v to %v", from, to)
 	}
 	one := make([]float64, mechanism.TreeLeaves)
 	one[5] = 6000
-	if from, to = cutLimits(0, 64, one, noisyNumber{0, 1}, noisyNumber{0, 1},
-		noisyNumber{6000, 1}); !(from >= 5 && to <= 6 && to > from) {
+	from, to = cutLimits(
+		0,
+		64,
+		one,
+		noisyNumber{0, 1},
+		noisyNumber{0, 1},
+		noisyNumber{6000, 1},
+	)
+	if !(from >= 5 && to <= 6 && to > from) {
 		t.Errorf("one leaf: from %v to %v", from, to)
 	}
 }

@@ -32,7 +32,13 @@ func sixteenBins() Bins {
 	return b
 }
 
-func newLabels(t testing.TB, l int, truth []int32, prediction, score []float64, bins Bins) Labels {
+func newLabels(
+	t testing.TB,
+	l int,
+	truth []int32,
+	prediction, score []float64,
+	bins Bins,
+) Labels {
 	t.Helper()
 	tab, err := dataset.NewTable(
 		dataset.Schema{Columns: []dataset.Column{{
@@ -41,7 +47,9 @@ func newLabels(t testing.TB, l int, truth []int32, prediction, score []float64, 
 			Labels:     true,
 			Categories: letterNames(l),
 		}}},
-		[]dataset.ColumnData{{Codes: truth}}, nil)
+		[]dataset.ColumnData{{Codes: truth}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +112,10 @@ func (p population) balancedAccuracy() float64 {
 }
 
 // drawRecords returns n records.
-func (p population) drawRecords(r *rand.Rand, n int) (truth []int32, prediction, score []float64) {
+func (p population) drawRecords(
+	r *rand.Rand,
+	n int,
+) (truth []int32, prediction, score []float64) {
 	l := len(p.shares)
 	for range n {
 		k := 0
@@ -125,8 +136,9 @@ func (p population) drawRecords(r *rand.Rand, n int) (truth []int32, prediction,
 		if r.Float64() < p.missing {
 			k = l + 1
 		}
-		truth, prediction, score = append(truth, int32(k)), append(prediction, float64(guess)),
-			append(score, s)
+		truth = append(truth, int32(k))
+		prediction = append(prediction, float64(guess))
+		score = append(score, s)
 	}
 	return truth, prediction, score
 }
@@ -145,8 +157,10 @@ func TestClassesCoverage(t *testing.T) {
 		"perfect":     {600, population{[]float64{.5, .5}, []float64{1, 1}, .1, 0}},
 		"two of many": {900, population{[]float64{.5, .5}, []float64{.9, .9}, .1, .6}},
 		"three":       {900, population{[]float64{.2, .3, .5}, []float64{.5, .9, .7}, .05, .2}},
-		"five": {3000,
-			population{[]float64{.1, .1, .2, .3, .3}, []float64{.2, .5, .7, .9, 1}, .05, .01}},
+		"five": {
+			3000,
+			population{[]float64{.1, .1, .2, .3, .3}, []float64{.2, .5, .7, .9, 1}, .05, .01},
+		},
 	} {
 		l := len(c.shares)
 		for _, epsilon := range []float64{.5, 1, 50} {
@@ -160,7 +174,12 @@ func TestClassesCoverage(t *testing.T) {
 			}
 			for range 400 {
 				truth, prediction, score := c.drawRecords(r, c.n)
-				x := releaseClasses(t, priced, l, newLabels(t, l, truth, prediction, score, sixteenBins()))
+				x := releaseClasses(
+					t,
+					priced,
+					l,
+					newLabels(t, l, truth, prediction, score, sixteenBins()),
+				)
 				for k, s := range x.Recalls {
 					count(k, s, c.recalls[k])
 				}
@@ -170,8 +189,13 @@ func TestClassesCoverage(t *testing.T) {
 			}
 			for k, n := range covered {
 				if n < 356 {
-					t.Errorf("%s, epsilon %v: %d of 400 intervals of share %d cover", name, epsilon,
-						n, k)
+					t.Errorf(
+						"%s, epsilon %v: %d of 400 intervals of share %d cover",
+						name,
+						epsilon,
+						n,
+						k,
+					)
 				}
 			}
 		}
@@ -217,12 +241,18 @@ func TestBalancedCoverage(t *testing.T) {
 	}
 	for _, l := range []int{2, 3, 6, 12} {
 		for _, small := range []float64{1, 10, 30, 60, 100, 200, 400} {
-			for _, c := range []struct{ first, recall float64 }{{2000, 0}, {2000, 1}, {small, 0},
-				{small, 1}, {small, .5}} {
+			for _, c := range []struct{ first, recall float64 }{
+				{2000, 0},
+				{2000, 1},
+				{small, 0},
+				{small, 1},
+				{small, .5},
+			} {
 				rows := make([]float64, l)
 				hits := make([]float64, l)
 				for k := range rows {
-					rows[k], hits[k] = small, math.Round(c.recall*small)
+					rows[k] = small
+					hits[k] = math.Round(c.recall * small)
 				}
 				rows[0] = c.first // a plain class, of which all records are predicted rightly, or one like the others
 				if c.first > small {
@@ -279,8 +309,12 @@ func TestClassesLargeBudget(t *testing.T) {
 				table[side][int(min(max(math.Ceil((score[i]+1)*8)-1, 0), 15))]++
 			}
 		}
-		r := releaseClasses(t, priceClasses(t, l, budget.Target{Epsilon: 600}), l,
-			newLabels(t, l, truth, prediction, score, sixteenBins()))
+		r := releaseClasses(
+			t,
+			priceClasses(t, l, budget.Target{Epsilon: 600}),
+			l,
+			newLabels(t, l, truth, prediction, score, sixteenBins()),
+		)
 		if fmt.Sprint(r.Counts) != fmt.Sprint(exact) {
 			t.Errorf("cells %v, want %v", r.Counts, exact)
 		}
@@ -290,16 +324,24 @@ func TestClassesLargeBudget(t *testing.T) {
 		if l > 2 && fmt.Sprint(r.Right) != fmt.Sprint(right) || l == 2 && r.Right != nil {
 			t.Errorf("right %v, want %v", r.Right, right)
 		}
-		if labelled := 900 - missing; math.Abs(r.Records.Value-labelled) > 1e-9 ||
-			r.Missing.Value != missing || math.Abs(r.Other.Value-other) > 1e-9 ||
+		labelled := 900 - missing
+		if math.Abs(r.Records.Value-labelled) > 1e-9 ||
+			r.Missing.Value != missing ||
+			math.Abs(r.Other.Value-other) > 1e-9 ||
 			math.Abs(r.OtherShare.Value-other/labelled) > 1e-9 ||
-			math.Abs(r.Accuracy.Value-hits/labelled) > 1e-9 || (r.Scores.AUC == nil) != (l > 2) {
+			math.Abs(r.Accuracy.Value-hits/labelled) > 1e-9 ||
+			(r.Scores.AUC == nil) != (l > 2) {
 			t.Errorf("%+v", r)
 		}
 		// Without scores the matrix has all of the budget.
-		bare := releaseClasses(t, priceClasses(t, l, budget.Target{Epsilon: 600}), l,
-			newLabels(t, l, truth, prediction, nil, Bins{}))
-		if fmt.Sprint(bare.Counts) != fmt.Sprint(exact) || bare.Scores != nil ||
+		bare := releaseClasses(
+			t,
+			priceClasses(t, l, budget.Target{Epsilon: 600}),
+			l,
+			newLabels(t, l, truth, prediction, nil, Bins{}),
+		)
+		if fmt.Sprint(bare.Counts) != fmt.Sprint(exact) ||
+			bare.Scores != nil ||
 			math.Abs(bare.Accuracy.Value-r.Accuracy.Value) > 1e-9 ||
 			math.Abs(bare.Other.Value-other) > 1e-9 ||
 			math.Abs(bare.Sigma/(r.Sigma*math.Sqrt([]float64{.3, .25}[l-2]))-1) > .01 {
@@ -342,9 +384,13 @@ func TestCutoffIsAnEdge(t *testing.T) {
 	small := priceClasses(t, 2, budget.Target{Epsilon: 1})
 	with := releaseClasses(t, small, 2, x)
 	x.Bins.Cutoff = 0
-	if without := releaseClasses(t, small, 2, x); with.Records.Sigma > .95*without.Records.Sigma {
-		t.Errorf("noise of %v in the number of records, and of %v from the matrix alone",
-			with.Records.Sigma, without.Records.Sigma)
+	without := releaseClasses(t, small, 2, x)
+	if with.Records.Sigma > .95*without.Records.Sigma {
+		t.Errorf(
+			"noise of %v in the number of records, and of %v from the matrix alone",
+			with.Records.Sigma,
+			without.Records.Sigma,
+		)
 	}
 }
 
@@ -355,7 +401,8 @@ func TestClassesTotal(t *testing.T) {
 		truth      []int32
 		prediction []float64
 	}{
-		"nothing": {nil, nil}, "one": {[]int32{1}, []float64{0}},
+		"nothing":             {nil, nil},
+		"one":                 {[]int32{1}, []float64{0}},
 		"no class":            {[]int32{2, 2, 7, -1}, []float64{0, 1, 1, 0}},
 		"no label":            {[]int32{3, 3, -1}, []float64{0, 1, 1}},
 		"other labels":        {slices.Repeat([]int32{2}, 300), make([]float64, 300)},
@@ -366,13 +413,22 @@ func TestClassesTotal(t *testing.T) {
 		bins.Chance = make([]float64, 16)
 		x := newLabels(t, 2, c.truth, c.prediction, c.prediction, bins)
 		for _, epsilon := range []float64{.05, 1, 20} {
-			priced := priceClasses(t, 2,
-				budget.Target{Epsilon: epsilon, Relation: budget.Substitute})
+			priced := priceClasses(
+				t,
+				2,
+				budget.Target{Epsilon: epsilon, Relation: budget.Substitute},
+			)
 			unknown := 0
 			for range 40 {
 				r := releaseClasses(t, priced, 2, x)
 				for _, s := range append(
-					[]Share{r.Accuracy, r.Balanced, r.Largest.Share, r.OtherShare, *r.Scores.AUC},
+					[]Share{
+						r.Accuracy,
+						r.Balanced,
+						r.Largest.Share,
+						r.OtherShare,
+						*r.Scores.AUC,
+					},
 					r.Recalls...) {
 					checkShare(t, s)
 				}
@@ -381,12 +437,17 @@ func TestClassesTotal(t *testing.T) {
 					checkShare(t, th.FirstRecall)
 					checkShare(t, th.Precision)
 				}
-				if l := r.Scores.LogLoss; l != nil &&
-					!(0 <= l.Lower && l.Lower <= l.Value && l.Value <= l.Upper &&
+				l := r.Scores.LogLoss
+				if l != nil &&
+					!(0 <= l.Lower &&
+						l.Lower <= l.Value &&
+						l.Value <= l.Upper &&
 						l.Upper < math.Inf(1)) {
 					t.Errorf("%+v", l)
 				}
-				if x := r.Largest; !(-1 <= x.GainLower && x.GainLower <= x.GainUpper &&
+				x := r.Largest
+				if !(-1 <= x.GainLower &&
+					x.GainLower <= x.GainUpper &&
 					x.GainUpper <= 1) {
 					t.Errorf("%+v", x)
 				}
@@ -427,7 +488,9 @@ func TestConfusionSensitivity(t *testing.T) {
 			prediction := make([]float64, len(rows))
 			score := make([]float64, len(rows))
 			for i, r := range rows {
-				truth[i], prediction[i], score[i] = int32(r.truth), float64(r.guess), r.score
+				truth[i] = int32(r.truth)
+				prediction[i] = float64(r.guess)
+				score[i] = r.score
 			}
 			x := newLabels(t, l, truth, prediction, score, bins)
 			s, err := mechanism.NewSession(exact.Again())
@@ -435,12 +498,20 @@ func TestConfusionSensitivity(t *testing.T) {
 				t.Fatal(err)
 			}
 			s = s.Sub(accuracyNode)
-			pass, err := mechanism.Sum[*confusionPass](context.Background(), s, x.Records,
-				confusionStatistic{l, x.Target, x.Model, bins, Groups{}})
+			pass, err := mechanism.Sum[*confusionPass](
+				context.Background(),
+				s,
+				x.Records,
+				confusionStatistic{l, x.Target, x.Model, bins, Groups{}},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
-			noisy, _, err := mechanism.WeightedGaussian(s, confusionLeaf, pass.cells.Bound())
+			noisy, _, err := mechanism.WeightedGaussian(
+				s,
+				confusionLeaf,
+				pass.cells.Bound(),
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -486,13 +557,20 @@ func TestConfusionSensitivity(t *testing.T) {
 				}
 				for j, b := range single {
 					same := records[i].truth == records[j].truth // the target is public there
-					if rel == budget.Substitute || rel == budget.SubstitutePrivateColumns && same {
+					if rel == budget.Substitute ||
+						rel == budget.SubstitutePrivateColumns && same {
 						worst = max(worst, distance(a, b))
 					}
 				}
 			}
 			if worst > declared || worst < .999*declared {
-				t.Errorf("%d classes, %v: largest change %v, declared %v", l, rel, worst, declared)
+				t.Errorf(
+					"%d classes, %v: largest change %v, declared %v",
+					l,
+					rel,
+					worst,
+					declared,
+				)
 			}
 		}
 		for i, a := range single { // what two records add is the sum of what each adds
@@ -511,23 +589,40 @@ func TestConfusionSensitivity(t *testing.T) {
 // TestClassesUnits: where units of several records are protected, the noise is that many times
 // as large.
 func TestClassesUnits(t *testing.T) {
-	truth, prediction, score := population{[]float64{.5, .5}, []float64{.8, .8}, 0,
-		0}.drawRecords(rand.New(rand.NewPCG(1, 1)), 10)
+	truth, prediction, score := population{
+		[]float64{.5, .5},
+		[]float64{.8, .8},
+		0,
+		0,
+	}.drawRecords(rand.New(rand.NewPCG(1, 1)), 10)
 	x := newLabels(t, 2, truth, prediction, score, sixteenBins())
 	one := releaseClasses(t, priceClasses(t, 2, budget.Target{Epsilon: 1}), 2, x)
-	many := releaseClasses(t,
-		priceClasses(t, 2, budget.Target{Epsilon: 1, Unit: budget.Unit{Column: "who", MaxRows: 5}}),
-		2, x)
+	many := releaseClasses(
+		t,
+		priceClasses(
+			t,
+			2,
+			budget.Target{Epsilon: 1, Unit: budget.Unit{Column: "who", MaxRows: 5}},
+		),
+		2,
+		x,
+	)
 	if a, b := many.Missing.Sigma/one.Missing.Sigma, many.Sigma/one.Sigma; math.Abs(b-5) > 1e-3 ||
 		math.Abs(a-5) > .02 { // of a rounded cell
-		t.Errorf("noise %v and %v, of units of five %v and %v", one.Sigma, one.Missing.Sigma,
-			many.Sigma, many.Missing.Sigma)
+		t.Errorf(
+			"noise %v and %v, of units of five %v and %v",
+			one.Sigma,
+			one.Missing.Sigma,
+			many.Sigma,
+			many.Missing.Sigma,
+		)
 	}
 }
 
 func TestClassesPlan(t *testing.T) {
 	for _, l := range []int{0, 1, MaxClasses + 1} {
-		if _, err := (Classification{make([]string, l)}).Plan(); !errors.Is(err, ErrClasses) {
+		_, err := (Classification{make([]string, l)}).Plan()
+		if !errors.Is(err, ErrClasses) {
 			t.Errorf("%d classes: %v", l, err)
 		}
 	}
@@ -544,7 +639,9 @@ func ExampleClassification() {
 			Kind:       dataset.Category,
 			Categories: classes,
 		}}},
-		[]dataset.ColumnData{{Codes: make([]int32, 5000)}}, nil) // 5000 times "no"
+		[]dataset.ColumnData{{Codes: make([]int32, 5000)}},
+		nil,
+	) // 5000 times "no"
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -555,8 +652,10 @@ func ExampleClassification() {
 		fmt.Println(err)
 		return
 	}
-	priced, err := budget.Calibrate(budget.Sequence("holdout", node),
-		budget.Target{Epsilon: 1, Delta: 1e-6})
+	priced, err := budget.Calibrate(
+		budget.Sequence("holdout", node),
+		budget.Target{Epsilon: 1, Delta: 1e-6},
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -566,12 +665,20 @@ func ExampleClassification() {
 		fmt.Println(err)
 		return
 	}
-	c, err := metric.Run(context.Background(), s, Labels{Records: memory.NewRecords(tab.All())})
+	c, err := metric.Run(
+		context.Background(),
+		s,
+		Labels{Records: memory.NewRecords(tab.All())},
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("accuracy above .98: %v, cells: %d by %d\n", c.Accuracy.Lower > .98, len(c.Counts),
-		len(c.Counts[0]))
+	fmt.Printf(
+		"accuracy above .98: %v, cells: %d by %d\n",
+		c.Accuracy.Lower > .98,
+		len(c.Counts),
+		len(c.Counts[0]),
+	)
 	// Output: accuracy above .98: true, cells: 3 by 2
 }

@@ -31,19 +31,30 @@ func specifiedRelease(nodes ...float64) (mechanism.Sizes, limits, mechanism.Squa
 	s2 := math.Sqrt(1.9575 / .85)
 	squareNoise := math.Sqrt(4./3) * s2
 	sizes := mechanism.Sizes{
-		First: make([]float64, sizeBins), Second: make([]float64, sizeBins),
-		FirstNoise: s1, SecondNoise: 2 * s1, MissingNoise: s1 / math.Sqrt(1.25),
+		First:        make([]float64, sizeBins),
+		Second:       make([]float64, sizeBins),
+		FirstNoise:   s1,
+		SecondNoise:  2 * s1,
+		MissingNoise: s1 / math.Sqrt(1.25),
 	}
 	copy(sizes.First[binAt(-8):], []float64{100, 150, 200, 180, 90, 20, 4, -3, 1})
 	copy(sizes.Second[binAt(-6):], []float64{60, 150, 160, 200, 120, 50, 8})
 	l := readLimits(sizes, squareNoise)
 	return sizes, l, mechanism.Squares{
-		Count: 750, Sum: 15 / l.target, Target: 110 / square(l.target),
-		Residual: 22 / square(l.residual), Contrast: 9, Nodes: nodes,
-		CountNoise: s2 / .15, SumNoise: s2 / .25, TargetNoise: squareNoise,
-		ResidualNoise: squareNoise, ContrastNoise: s2 / .25, NodeNoise: s2 / .9,
-		MissingNoise: s2 / .4,
-		SharedNoise:  s2 * s2 * 2 / 3,
+		Count:         750,
+		Sum:           15 / l.target,
+		Target:        110 / square(l.target),
+		Residual:      22 / square(l.residual),
+		Contrast:      9,
+		Nodes:         nodes,
+		CountNoise:    s2 / .15,
+		SumNoise:      s2 / .25,
+		TargetNoise:   squareNoise,
+		ResidualNoise: squareNoise,
+		ContrastNoise: s2 / .25,
+		NodeNoise:     s2 / .9,
+		MissingNoise:  s2 / .4,
+		SharedNoise:   s2 * s2 * 2 / 3,
 	}
 }
 
@@ -64,8 +75,11 @@ func TestSizeBinEdges(t *testing.T) {
 			t.Errorf("beyond edge %d is in bin %d", b, got)
 		}
 	}
-	if upperEdge(rangeBin) != 1 || upperEdge(widestBin) != 2 || upperEdge(widestInterval) != 4 ||
-		upperEdge(lastBin) != 64 || sizeBins != 38 {
+	if upperEdge(rangeBin) != 1 ||
+		upperEdge(widestBin) != 2 ||
+		upperEdge(widestInterval) != 4 ||
+		upperEdge(lastBin) != 64 ||
+		sizeBins != 38 {
 		t.Error("the named edges are elsewhere")
 	}
 	if sizeBin(0) != 0 || sizeBin(math.Inf(1)) != lastBin {
@@ -77,10 +91,13 @@ func TestSizeBinEdges(t *testing.T) {
 // with no residual seen beyond the limit and with some.
 func TestReleasedNumbers(t *testing.T) {
 	sizes, l, _ := specifiedRelease()
-	if got := normalScale(sizes.First, sizes.FirstNoise, lastBin); !almostEqual(got, .129000) {
+	got := normalScale(sizes.First, sizes.FirstNoise, lastBin)
+	if !almostEqual(got, .129000) {
 		t.Errorf("the scale of residuals is %v", got)
 	}
-	if l.target != 1 || !almostEqual(l.residual, .579690) || l.residualNodes().Len() != 2 ||
+	if l.target != 1 ||
+		!almostEqual(l.residual, .579690) ||
+		l.residualNodes().Len() != 2 ||
 		!almostEqual(l.residualNodes().Level(1)*l.residual, 1.159380) ||
 		l.residualNodes().Level(2)*l.residual != 2 {
 		t.Fatalf("limits %+v", l)
@@ -90,15 +107,35 @@ func TestReleasedNumbers(t *testing.T) {
 		want  map[string]float64
 	}{
 		{[]float64{1.5, .3}, map[string]float64{
-			"n": 750, "cap": .579690, "E": 22, "T": 109.7, "lE": .516267, "lT": 4.813636,
-			"nE": .346741, "nT": 3.129560, "nC": .515921,
-			"factor": 1.396715, "R²": .799453, "lower": .780223, "upper": .817979,
+			"n":          750,
+			"cap":        .579690,
+			"E":          22,
+			"T":          109.7,
+			"lE":         .516267,
+			"lT":         4.813636,
+			"nE":         .346741,
+			"nT":         3.129560,
+			"nC":         .515921,
+			"factor":     1.396715,
+			"R²":         .799453,
+			"lower":      .780223,
+			"upper":      .817979,
 			"all errors": .484872,
 		}},
 		{[]float64{25, .3}, map[string]float64{
-			"n": 750, "cap": 1.159380, "E": 47.505481, "T": 109.7, "lE": 40.474129, "lT": 4.813636,
-			"nE": 6.125756, "nT": 3.129560, "nC": .515921,
-			"factor": 1.396715, "R²": .566951, "lower": .426897, "upper": .706756,
+			"n":          750,
+			"cap":        1.159380,
+			"E":          47.505481,
+			"T":          109.7,
+			"lE":         40.474129,
+			"lT":         4.813636,
+			"nE":         6.125756,
+			"nT":         3.129560,
+			"nC":         .515921,
+			"factor":     1.396715,
+			"R²":         .566951,
+			"lower":      .426897,
+			"upper":      .706756,
 			"all errors": .241424,
 		}},
 	} {
@@ -106,17 +143,31 @@ func TestReleasedNumbers(t *testing.T) {
 		e := computeEstimates(sizes, l, a)
 		value, lower, upper := e.r2()
 		for name, got := range map[string]float64{
-			"n": e.n, "cap": e.cut, "E": e.error, "T": e.total, "lE": e.errorLuck,
-			"lT": e.totalLuck, "nE": e.errorNoise, "nT": e.totalNoise,
-			"nC": e.noiseCovariance, "factor": e.luckFactor,
-			"R²": value, "lower": lower, "upper": upper, "all errors": e.allErrorsLower(),
+			"n":          e.n,
+			"cap":        e.cut,
+			"E":          e.error,
+			"T":          e.total,
+			"lE":         e.errorLuck,
+			"lT":         e.totalLuck,
+			"nE":         e.errorNoise,
+			"nT":         e.totalNoise,
+			"nC":         e.noiseCovariance,
+			"factor":     e.luckFactor,
+			"R²":         value,
+			"lower":      lower,
+			"upper":      upper,
+			"all errors": e.allErrorsLower(),
 		} {
 			if want := c.want[name]; math.Abs(got-want) > 1.001e-6 {
 				t.Errorf("nodes %v: %s is %.6f, want %.6f", c.nodes, name, got, want)
 			}
 		}
 		if e.seenBeyond != (e.cut > l.residual) {
-			t.Errorf("nodes %v: residuals beyond the limit are seen: %v", c.nodes, e.seenBeyond)
+			t.Errorf(
+				"nodes %v: residuals beyond the limit are seen: %v",
+				c.nodes,
+				e.seenBeyond,
+			)
 		}
 	}
 }
@@ -151,8 +202,8 @@ func TestLimitsOfSpecification(t *testing.T) {
 		sizes.First[b] *= .2
 		sizes.Second[b] *= .1
 	}
-	if l := readLimits(sizes, math.Sqrt(1.9575/.85*4/3)); !almostEqual(l.residual, .385281) ||
-		!almostEqual(l.target, .883441) {
+	l := readLimits(sizes, math.Sqrt(1.9575/.85*4/3))
+	if !almostEqual(l.residual, .385281) || !almostEqual(l.target, .883441) {
 		t.Errorf("limits %+v", l)
 	}
 }
@@ -178,14 +229,17 @@ func TestLimitsWithoutSignal(t *testing.T) {
 	none := of(1)
 	some := of(.8)
 	signal := of(.5)
-	if none.noSignal != 1 || math.Abs(16*none.target/2.5-1) > .2 ||
+	if none.noSignal != 1 ||
+		math.Abs(16*none.target/2.5-1) > .2 ||
 		none.residual > upperEdge(int(sizeBin(4.5/16))) {
 		t.Errorf("without signal: %+v", none)
 	}
 	if signal.noSignal != 0 || signal.target < 1.8*none.target {
 		t.Errorf("with signal: %+v", signal)
 	}
-	if !(some.noSignal > .3 && some.noSignal < .7 && some.target > none.target &&
+	if !(some.noSignal > .3 &&
+		some.noSignal < .7 &&
+		some.target > none.target &&
 		some.target < signal.target) {
 		t.Errorf("with little signal: %+v", some)
 	}
@@ -196,10 +250,14 @@ func TestCountNoiseMatchesSpecification(t *testing.T) {
 	for _, c := range []struct {
 		relation            budget.Relation
 		sizes, sum, squares float64
-	}{{budget.AddRemove, 2.886751, 1.517544, 1.752309},
-		{budget.Substitute, 4.082483, 1.814160, 1.814160}} {
-		priced, err := budget.Calibrate(Regression{}.Plan(),
-			budget.Target{Epsilon: 1, Delta: 1e-6, Relation: c.relation})
+	}{
+		{budget.AddRemove, 2.886751, 1.517544, 1.752309},
+		{budget.Substitute, 4.082483, 1.814160, 1.814160},
+	} {
+		priced, err := budget.Calibrate(
+			Regression{}.Plan(),
+			budget.Target{Epsilon: 1, Delta: 1e-6, Relation: c.relation},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,9 +268,14 @@ func TestCountNoiseMatchesSpecification(t *testing.T) {
 		mu := priced.Guarantee().Mu
 		y, p := drawTargets(rand.New(rand.NewPCG(1, 1)), 900, .5)
 		pairs := newPairs(t, y, p, 0, 100, 50)
-		if got := mechanism.SquareSumsNoise(s, sumsLeaf) * mu; math.Abs(got-c.squares) > 2e-6 {
-			t.Errorf("%v: the noise of the sums of squares is %v/mu, want %v", c.relation, got,
-				c.squares)
+		got := mechanism.SquareSumsNoise(s, sumsLeaf) * mu
+		if math.Abs(got-c.squares) > 2e-6 {
+			t.Errorf(
+				"%v: the noise of the sums of squares is %v/mu, want %v",
+				c.relation,
+				got,
+				c.squares,
+			)
 		}
 		if _, err := (Regression{}).Run(context.Background(), s, pairs); err != nil {
 			t.Fatal(err)
@@ -221,8 +284,12 @@ func TestCountNoiseMatchesSpecification(t *testing.T) {
 			t.Errorf("%v: the noise of the sizes is %v/mu, want %v", c.relation, got, c.sizes)
 		}
 		if got := s.Scale(sumsLeaf) * mu; math.Abs(got-c.sum) > 2e-6 {
-			t.Errorf("%v: the sums were released with the noise %v/mu, want %v", c.relation, got,
-				c.sum)
+			t.Errorf(
+				"%v: the sums were released with the noise %v/mu, want %v",
+				c.relation,
+				got,
+				c.sum,
+			)
 		}
 	}
 }
@@ -261,8 +328,11 @@ func TestScaleOfNormalSizes(t *testing.T) {
 			t.Errorf("the scale of sizes with standard deviation %v is %v", sigma, got)
 		}
 	}
-	for _, counts := range [][]float64{make([]float64, sizeBins),
-		slices.Repeat([]float64{-1}, sizeBins), append(make([]float64, sizeBins-1), 9)} {
+	for _, counts := range [][]float64{
+		make([]float64, sizeBins),
+		slices.Repeat([]float64{-1}, sizeBins),
+		append(make([]float64, sizeBins-1), 9),
+	} {
 		if got := normalScale(counts, 1, lastBin); !(got > 0 && got <= 64) {
 			t.Errorf("%v: %v", counts, got)
 		}
@@ -300,8 +370,13 @@ func TestLimitsOfTargets(t *testing.T) {
 	for _, c := range []struct {
 		bin  int
 		want float64
-	}{{rangeBin, 1}, {rangeBin + 1, math.Sqrt2}, {rangeBin + 5, math.Sqrt(32)}, {lastBin - 1, 64},
-		{lastBin, 64}} {
+	}{
+		{rangeBin, 1},
+		{rangeBin + 1, math.Sqrt2},
+		{rangeBin + 5, math.Sqrt(32)},
+		{lastBin - 1, 64},
+		{lastBin, 64},
+	} {
 		sizes := mechanism.Sizes{
 			First:       make([]float64, sizeBins),
 			Second:      make([]float64, sizeBins),
@@ -318,14 +393,15 @@ func TestLimitsOfTargets(t *testing.T) {
 		}
 		sizes.Second[rangeBin] = 5000 // a scale far above that of residuals
 		l := readLimits(sizes, 1)
-		if math.Abs(l.target/c.want-1) > 1e-15 || l.residual < min(2, l.largestResidual()) ||
+		if math.Abs(l.target/c.want-1) > 1e-15 ||
+			l.residual < min(2, l.largestResidual()) ||
 			l.residual > l.largestResidual() {
 			t.Errorf("targets up to bin %d: %+v", c.bin, l)
 		}
 		count, noise := l.countBeyond(sizes)
 		bins := float64(max(lastBin-c.bin, 1))
-		if want := float64(50 * max(c.bin-lastBin+1, 0)); count != want ||
-			math.Abs(noise-2*math.Sqrt(bins)) > 1e-12 {
+		want := float64(50 * max(c.bin-lastBin+1, 0))
+		if count != want || math.Abs(noise-2*math.Sqrt(bins)) > 1e-12 {
 			t.Errorf("targets up to bin %d: %v are beyond, with noise %v", c.bin, count, noise)
 		}
 	}
@@ -349,7 +425,11 @@ func TestErrorsAreConsistent(t *testing.T) {
 		draw := func(name string) Quality {
 			list := rapid.SliceOfN(rapid.Float64Range(0, 10), 3, 3).Draw(t, name)
 			slices.Sort(list)
-			return Quality{Lower: list[0], Value: list[1], Upper: list[2]}
+			return Quality{
+				Lower: list[0],
+				Value: list[1],
+				Upper: list[2],
+			}
 		}
 		mae, rmse := makeConsistent(draw("MAE"), draw("RMSE"))
 		if mae.Value > rmse.Value || mae.Lower > rmse.Lower || mae.Upper > rmse.Upper {
@@ -365,8 +445,8 @@ func TestErrorsAreConsistent(t *testing.T) {
 
 // TestCombinedWeightsByVariance: weights 1/variance.
 func TestCombinedWeightsByVariance(t *testing.T) {
-	if got := combineCounts(Count{10, 1}, Count{20, 2}); got.Value != 12 ||
-		math.Abs(got.Sigma-math.Sqrt(.8)) > 1e-15 {
+	got := combineCounts(Count{10, 1}, Count{20, 2})
+	if got.Value != 12 || math.Abs(got.Sigma-math.Sqrt(.8)) > 1e-15 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -375,8 +455,10 @@ func TestCombinedWeightsByVariance(t *testing.T) {
 // nothing where there are no records.
 func TestShareOf(t *testing.T) {
 	got := ShareOf(Count{300, 10}, Count{700, 20})
-	if reach := 1.959964 * math.Hypot(.7*10, .3*20) / 1000; math.Abs(got.Value-.3) > 1e-15 ||
-		math.Abs(got.Upper-.3-reach) > 1e-12 || math.Abs(.3-reach-got.Lower) > 1e-12 {
+	reach := 1.959964 * math.Hypot(.7*10, .3*20) / 1000
+	if math.Abs(got.Value-.3) > 1e-15 ||
+		math.Abs(got.Upper-.3-reach) > 1e-12 ||
+		math.Abs(.3-reach-got.Lower) > 1e-12 {
 		t.Errorf("%+v", got)
 	}
 	for _, c := range [][2]float64{{-5, 3}, {0, 0}, {-9, 100}, {100, -9}} {
@@ -393,17 +475,31 @@ func TestShareOf(t *testing.T) {
 // TestFiellerMatchesDefinition compares the interval with its definition on a grid of ratios.
 func TestFiellerMatchesDefinition(t *testing.T) {
 	for _, c := range []struct{ e, t, varE, varT, covariance float64 }{
-		{3, 10, 1, 1, 0}, {0, 10, 1, 4, 0}, {-1, 10, 1, 1, 0}, {3, 2, 1, 4, 0}, {9, 2, 1, 4, 0},
+		{3, 10, 1, 1, 0},
+		{0, 10, 1, 4, 0},
+		{-1, 10, 1, 1, 0},
+		{3, 2, 1, 4, 0},
+		{9, 2, 1, 4, 0},
 		{1, 100, .01, 25, 0},
-		{3, 10, 1, 1, .9}, {8, 10, 4, 4, 3.9}, {8, 10, 4, 4, -2}, {9, 2, 1, 4, 1.5},
+		{3, 10, 1, 1, .9},
+		{8, 10, 4, 4, 3.9},
+		{8, 10, 4, 4, -2},
+		{9, 2, 1, 4, 1.5},
 	} {
 		lower, upper := fiellerInterval(c.e, c.t, c.varE, c.varT, c.covariance, 1.96)
 		for rho := 0.0; rho < 20; rho += .001 {
 			variance := c.varE + rho*rho*c.varT - 2*rho*c.covariance
 			inside := math.Abs(c.e-rho*c.t) <= 1.96*math.Sqrt(variance)
-			if near := math.Abs(rho-lower) < .002 || math.Abs(rho-upper) < .002; !near &&
-				inside != (rho > lower && rho < upper) {
-				t.Errorf("%+v: rho %.3f inside=%v, interval [%v, %v]", c, rho, inside, lower, upper)
+			near := math.Abs(rho-lower) < .002 || math.Abs(rho-upper) < .002
+			if !near && inside != (rho > lower && rho < upper) {
+				t.Errorf(
+					"%+v: rho %.3f inside=%v, interval [%v, %v]",
+					c,
+					rho,
+					inside,
+					lower,
+					upper,
+				)
 				break
 			}
 		}

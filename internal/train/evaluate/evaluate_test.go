@@ -15,8 +15,11 @@ import (
 
 func newPairs(t testing.TB, y, prediction []float64, lower, upper, center float64) Pairs {
 	t.Helper()
-	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "y"}}},
-		[]dataset.ColumnData{{Floats: y}}, nil)
+	tab, err := dataset.NewTable(
+		dataset.Schema{Columns: []dataset.Column{{Name: "y"}}},
+		[]dataset.ColumnData{{Floats: y}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,14 +58,21 @@ func exactR2(t testing.TB, p Pairs, r R2) float64 {
 	for i, x := range prediction {
 		prediction[i] = min(max(x, p.Lower), p.Upper)
 	}
-	return Exact(v.Block(0, v.Len()).Float(p.Target, nil), prediction, r.TargetLower, r.TargetUpper,
-		r.ErrorLimit)
+	return Exact(
+		v.Block(0, v.Len()).Float(p.Target, nil),
+		prediction,
+		r.TargetLower,
+		r.TargetUpper,
+		r.ErrorLimit,
+	)
 }
 
 func pricedPlan(t testing.TB, epsilon float64) *budget.Priced {
 	t.Helper()
-	priced, err := budget.Calibrate(Regression{}.Plan(),
-		budget.Target{Epsilon: epsilon, Delta: 1e-6})
+	priced, err := budget.Calibrate(
+		Regression{}.Plan(),
+		budget.Target{Epsilon: epsilon, Delta: 1e-6},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,12 +108,20 @@ func drawTargets(rng *rand.Rand, n int, scale float64) (y, prediction []float64)
 func exactMeasures(y, prediction []float64, r R2) (r2, rmse, mae float64) {
 	for i, v := range y {
 		v = min(max(v, r.TargetLower), r.TargetUpper)
-		error := min(math.Abs(v-min(max(prediction[i], r.TargetLower), r.TargetUpper)),
-			r.ErrorLimit)
+		error := min(
+			math.Abs(v-min(max(prediction[i], r.TargetLower), r.TargetUpper)),
+			r.ErrorLimit,
+		)
 		mae += error / float64(len(y))
 		rmse += square(error) / float64(len(y))
 	}
-	return Exact(y, prediction, r.TargetLower, r.TargetUpper, r.ErrorLimit), math.Sqrt(rmse), mae
+	return Exact(
+		y,
+		prediction,
+		r.TargetLower,
+		r.TargetUpper,
+		r.ErrorLimit,
+	), math.Sqrt(rmse), mae
 }
 
 // TestCoverage: the interval covers the R² of the distribution of the records, cut where the release says,
@@ -142,11 +160,23 @@ func TestCoverage(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("R² %d, RMSE %d, MAE %d, all errors %d of %d", covered, errors, mean, all,
-				releases)
+			t.Logf(
+				"R² %d, RMSE %d, MAE %d, all errors %d of %d",
+				covered,
+				errors,
+				mean,
+				all,
+				releases,
+			)
 			if covered < 350 || errors < 350 || mean < 350 || all < 370 {
-				t.Errorf("%d, %d, %d and %d of %d intervals cover", covered, errors, mean, all,
-					releases)
+				t.Errorf(
+					"%d, %d, %d and %d of %d intervals cover",
+					covered,
+					errors,
+					mean,
+					all,
+					releases,
+				)
 			}
 		})
 	}
@@ -175,15 +205,22 @@ func TestLargeBudget(t *testing.T) {
 		if exact := exactR2(t, p, r); math.Abs(r.Value-exact) > .002 {
 			t.Errorf("center %v: released %+v, exact %v", center, r.Quality, exact)
 		}
-		if math.Abs(r.Records.Value-n+300) > 2 || math.Abs(r.Missing.Value-300) > 2 ||
+		if math.Abs(r.Records.Value-n+300) > 2 ||
+			math.Abs(r.Missing.Value-300) > 2 ||
 			r.NoiseShare > .01 {
-			t.Errorf("center %v: %+v records, %+v without a target, noise share %v", center,
-				r.Records, r.Missing, r.NoiseShare)
+			t.Errorf(
+				"center %v: %+v records, %+v without a target, noise share %v",
+				center,
+				r.Records,
+				r.Missing,
+				r.NoiseShare,
+			)
 		}
 		if math.Abs(r.RMSE.Value-5) > .3 || math.Abs(r.MAE.Value-4) > .3 {
 			t.Errorf("center %v: RMSE %+v, MAE %+v", center, r.RMSE, r.MAE)
 		}
-		if len(r.Intervals) != 2 || !within1(r.Intervals[0].HalfWidth, 8, 8.6) ||
+		if len(r.Intervals) != 2 ||
+			!within1(r.Intervals[0].HalfWidth, 8, 8.6) ||
 			!within1(r.Intervals[1].HalfWidth, 9.6, 10.4) {
 			t.Errorf("center %v: intervals %+v", center, r.Intervals)
 		}
@@ -215,11 +252,21 @@ func TestExtremeTargetLimits(t *testing.T) {
 		p     Pairs
 		limit float64 // at least, in half widths
 		far   bool
-	}{"seen": {table(1, 20), upperEdge(binAt(9)), false}, "a gap": {table(46, 60), .9, true}} {
+	}{
+		"seen":  {table(1, 20), upperEdge(binAt(9)), false},
+		"a gap": {table(46, 60), .9, true},
+	} {
 		r := releaseR2(t, large, c.p)
-		if r.TargetUpper < 50+25*c.limit-1e-9 || c.far && (!r.Far || r.TargetUpper > 50+25*40) {
-			t.Errorf("%s: limits %v to %v, far %v; want at least %v half widths", name,
-				r.TargetLower, r.TargetUpper, r.Far, c.limit)
+		if r.TargetUpper < 50+25*c.limit-1e-9 ||
+			c.far && (!r.Far || r.TargetUpper > 50+25*40) {
+			t.Errorf(
+				"%s: limits %v to %v, far %v; want at least %v half widths",
+				name,
+				r.TargetLower,
+				r.TargetUpper,
+				r.Far,
+				c.limit,
+			)
 		}
 		if exact := exactR2(t, c.p, r); math.Abs(r.Value-exact) > .005 {
 			t.Errorf("%s: R² %v, exact %v", name, r.Value, exact)
@@ -281,8 +328,9 @@ func TestShareOfTargetsBeyondLimits(t *testing.T) {
 				Upper: c.count/750 + reach,
 				Level: Level,
 			})
-		if diff := math.Abs(r.Beyond.Upper-want.Upper) +
-			math.Abs(r.Beyond.Value-want.Value); diff > 1e-12 || r.Far != c.far {
+		diff := math.Abs(r.Beyond.Upper-want.Upper) +
+			math.Abs(r.Beyond.Value-want.Value)
+		if diff > 1e-12 || r.Far != c.far {
 			t.Errorf("%v targets: %+v, far %v; want %+v", c.count, r.Beyond, r.Far, want)
 		}
 	}
@@ -320,10 +368,17 @@ func TestMetricsOfAnyTableAreFinite(t *testing.T) {
 		y, prediction        []float64
 		lower, upper, center float64
 	}{
-		"nothing": {nil, nil, -1, 2, .3}, "one": {[]float64{1}, []float64{2}, -1, 2, .3},
-		"missing":    {[]float64{nan, nan}, []float64{0, nan}, -1, 2, .3},
-		"constant":   {make([]float64, 300), make([]float64, 300), -1, 2, .3},
-		"far":        {[]float64{1e300, -1e300, math.Inf(1)}, []float64{0, nan, nan}, -1, 2, .3},
+		"nothing":  {nil, nil, -1, 2, .3},
+		"one":      {[]float64{1}, []float64{2}, -1, 2, .3},
+		"missing":  {[]float64{nan, nan}, []float64{0, nan}, -1, 2, .3},
+		"constant": {make([]float64, 300), make([]float64, 300), -1, 2, .3},
+		"far": {
+			[]float64{1e300, -1e300, math.Inf(1)},
+			[]float64{0, nan, nan},
+			-1,
+			2,
+			.3,
+		},
 		"no width":   {[]float64{1, 2}, []float64{1, 1}, 1, 1, 1},
 		"all widths": {[]float64{big, -big}, []float64{big, 0}, -big, big, 0},
 		"one end":    {[]float64{big, -big}, []float64{big, 0}, -big, big, big},
@@ -331,26 +386,46 @@ func TestMetricsOfAnyTableAreFinite(t *testing.T) {
 	} {
 		for _, priced := range budgets {
 			for range 5 {
-				r := releaseR2(t, priced, newPairs(t, c.y, c.prediction, c.lower, c.upper, c.center))
-				if !(floor <= r.AllErrorsLower && r.AllErrorsLower <= r.Lower &&
-					r.Lower <= r.Value && r.Value <= r.Upper && r.Upper <= 1) {
+				r := releaseR2(
+					t,
+					priced,
+					newPairs(t, c.y, c.prediction, c.lower, c.upper, c.center),
+				)
+				if !(floor <= r.AllErrorsLower &&
+					r.AllErrorsLower <= r.Lower &&
+					r.Lower <= r.Value &&
+					r.Value <= r.Upper &&
+					r.Upper <= 1) {
 					t.Errorf("%s: R² %+v", name, r.Quality)
 				}
 				for _, q := range []Quality{r.RMSE, r.MAE} {
-					if !(0 <= q.Lower && q.Lower <= q.Value && q.Value <= q.Upper &&
+					if !(0 <= q.Lower &&
+						q.Lower <= q.Value &&
+						q.Value <= q.Upper &&
 						q.Upper <= big) {
 						t.Errorf("%s: %+v", name, q)
 					}
 				}
-				if !(r.TargetLower >= -big && r.TargetLower < r.TargetUpper &&
+				if !(r.TargetLower >= -big &&
+					r.TargetLower < r.TargetUpper &&
 					r.TargetUpper <= big) {
 					t.Errorf("%s: limits %v to %v", name, r.TargetLower, r.TargetUpper)
 				}
-				if !(r.ErrorLimit > 0 && r.ErrorLimit <= big && 0 <= r.NoiseShare &&
+				if !(r.ErrorLimit > 0 &&
+					r.ErrorLimit <= big &&
+					0 <= r.NoiseShare &&
 					r.NoiseShare <= 1) {
-					t.Errorf("%s: error limit %v, noise share %v", name, r.ErrorLimit, r.NoiseShare)
+					t.Errorf(
+						"%s: error limit %v, noise share %v",
+						name,
+						r.ErrorLimit,
+						r.NoiseShare,
+					)
 				}
-				if b := r.Beyond; !(0 <= b.Lower && b.Lower <= b.Value && b.Value <= b.Upper &&
+				b := r.Beyond
+				if !(0 <= b.Lower &&
+					b.Lower <= b.Value &&
+					b.Value <= b.Upper &&
 					b.Upper <= 1) {
 					t.Errorf("%s: beyond %+v", name, b)
 				}
@@ -366,7 +441,8 @@ func TestConformal(t *testing.T) {
 	one := pricedPlan(t, 1)
 	rng := rand.New(rand.NewPCG(7, 7))
 	for name, noise := range map[string]func() float64{
-		"normal": rng.NormFloat64, "uniform": func() float64 { return 2*rng.Float64() - 1 },
+		"normal":  rng.NormFloat64,
+		"uniform": func() float64 { return 2*rng.Float64() - 1 },
 		"mixed": func() float64 {
 			if rng.Float64() < .05 {
 				return 10 * rng.NormFloat64()

@@ -35,32 +35,53 @@ func TestGolearnFindsTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		scores := golearn.Scores(matrix) // in the order of the names
-		got := releaseClasses(t, priceClasses(t, l, budget.Target{Epsilon: 600}), l,
-			newLabels(t, l, truth, prediction, score, bins))
+		got := releaseClasses(
+			t,
+			priceClasses(t, l, budget.Target{Epsilon: 600}),
+			l,
+			newLabels(t, l, truth, prediction, score, bins),
+		)
 		for k, row := range letterNames(l) {
 			for c, column := range letterNames(l) {
 				if got.Counts[k][c] != matrix[row][column] {
-					t.Errorf("%d classes, %s predicted as %s: %d, golearn counts %d", l, row,
-						column, got.Counts[k][c], matrix[row][column])
+					t.Errorf(
+						"%d classes, %s predicted as %s: %d, golearn counts %d",
+						l,
+						row,
+						column,
+						got.Counts[k][c],
+						matrix[row][column],
+					)
 				}
 			}
 			if want := scores[k].Recall; math.Abs(got.Recalls[k].Value-want) > 1e-9 {
-				t.Errorf("%d classes, recall of %s: %v, golearn has %v", l, row,
-					got.Recalls[k].Value, want)
+				t.Errorf(
+					"%d classes, recall of %s: %v, golearn has %v",
+					l,
+					row,
+					got.Recalls[k].Value,
+					want,
+				)
 			}
 		}
 		if want := golearn.Accuracy(matrix); math.Abs(got.Accuracy.Value-want) > 1e-9 {
 			t.Errorf("%d classes: accuracy %v, golearn has %v", l, got.Accuracy.Value, want)
 		}
-		if want := golearn.BalancedAccuracy(matrix); math.Abs(got.Balanced.Value-want) > 1e-9 {
-			t.Errorf("%d classes: balanced accuracy %v, golearn has %v", l, got.Balanced.Value,
-				want)
+		want := golearn.BalancedAccuracy(matrix)
+		if math.Abs(got.Balanced.Value-want) > 1e-9 {
+			t.Errorf(
+				"%d classes: balanced accuracy %v, golearn has %v",
+				l,
+				got.Balanced.Value,
+				want,
+			)
 		}
 		if l > 2 {
 			continue
 		}
 		threshold := got.Scores.Thresholds[bins.Cutoff-1]
-		if want := scores[1].Precision; math.Abs(threshold.Precision.Value-want) > 1e-9 {
+		want = scores[1].Precision
+		if math.Abs(threshold.Precision.Value-want) > 1e-9 {
 			t.Errorf("precision %v, golearn has %v", threshold.Precision.Value, want)
 		}
 	}

@@ -27,8 +27,12 @@ func checkNear(t *testing.T, what string, got, want float64) {
 func TestGroupEstimates(t *testing.T) {
 	const limit = .6
 	x := &ReleasedSums{
-		Unit: 1, TargetLimit: 1, ErrorLimit: limit, Scale: 1.2,
-		ErrorKurtosis: 1500 * 1.5 / (50 * 50), TargetKurtosis: 1500 * 60. / (240 * 240),
+		Unit:           1,
+		TargetLimit:    1,
+		ErrorLimit:     limit,
+		Scale:          1.2,
+		ErrorKurtosis:  1500 * 1.5 / (50 * 50),
+		TargetKurtosis: 1500 * 60. / (240 * 240),
 		Sums: []mechanism.GroupSquares{{
 			Count:    300,
 			Sum:      15,
@@ -52,8 +56,12 @@ func TestGroupEstimates(t *testing.T) {
 	// The sum 36 has noise of variance (.6 1.2/.25)² and a sampling error of 9 - 36²/300, the count noise of 2.4.
 	half := twoSided * math.Sqrt(square(limit*1.2/.25)+9-36*36./300+square(.12*2.4)) / 300
 	if math.Abs(mae.Lower-(.12-half)) > .0005 || math.Abs(mae.Upper-(.12+half)) > .0005 {
-		t.Errorf("its interval is %v to %v, want about %v around the value", mae.Lower, mae.Upper,
-			half)
+		t.Errorf(
+			"its interval is %v to %v, want about %v around the value",
+			mae.Lower,
+			mae.Upper,
+			half,
+		)
 	}
 }
 
@@ -63,7 +71,8 @@ func TestGroupShares(t *testing.T) {
 		s := portionOf(noisy{part, 18}, noisy{rest, 18}, Level)
 		return groupMetric{s.Value, s.Lower, s.Upper, s.Known()}
 	}
-	a, b := share(80, 20), share(45, 15)
+	a := share(80, 20)
+	b := share(45, 15)
 	checkNear(t, "the first lower end", a.lower, .689652)
 	checkNear(t, "the first upper end", a.upper, .895951)
 	checkNear(t, "the second lower end", b.lower, .590628)
@@ -72,19 +81,30 @@ func TestGroupShares(t *testing.T) {
 	checkNear(t, "the difference", d.Value, .05)
 	checkNear(t, "its lower end", d.Lower, -.133718)
 	checkNear(t, "its upper end", d.Upper, .236027)
-	if d.Seen() || !(Difference{Lower: .1, Upper: .2}).Seen() ||
+	if d.Seen() ||
+		!(Difference{Lower: .1, Upper: .2}).Seen() ||
 		!(Difference{Lower: -.2, Upper: -.1}).Seen() {
 		t.Error("a difference is seen if its interval does not contain 0")
 	}
 }
 
 // groupedTable returns a table with a target, a prediction and a group of each record.
-func groupedTable(t *testing.T, y, p []float64, group []int32, groups []string) *dataset.Table {
+func groupedTable(
+	t *testing.T,
+	y, p []float64,
+	group []int32,
+	groups []string,
+) *dataset.Table {
 	t.Helper()
-	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{
-		{Name: "p"}, {Name: "y"},
-		{Name: "g", Kind: dataset.Category, Categories: groups, Other: true},
-	}}, []dataset.ColumnData{{Floats: p}, {Floats: y}, {Codes: group}}, nil)
+	tab, err := dataset.NewTable(
+		dataset.Schema{Columns: []dataset.Column{
+			{Name: "p"},
+			{Name: "y"},
+			{Name: "g", Kind: dataset.Category, Categories: groups, Other: true},
+		}},
+		[]dataset.ColumnData{{Floats: p}, {Floats: y}, {Codes: group}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +116,9 @@ func groupedTable(t *testing.T, y, p []float64, group []int32, groups []string) 
 func TestRegressionByGroup(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	const n = 6000
-	y, p, group := make([]float64, n), make([]float64, n), make([]int32, n)
+	y := make([]float64, n)
+	p := make([]float64, n)
+	group := make([]int32, n)
 	for i := range y {
 		group[i] = int32(i % 3) // the last one is another value
 		y[i] = max(min(r.NormFloat64()/3+.2*float64(group[i]), 1), -1)
@@ -104,8 +126,12 @@ func TestRegressionByGroup(t *testing.T) {
 	}
 	records := memory.NewRecords(groupedTable(t, y, p, group, []string{"a", "b"}).All())
 	pairs := Pairs{
-		Records: records, Target: 1, Model: fixed{prediction: p}, Lower: -1, Upper: 1,
-		Groups: NewGroups(records.Schema().Columns[2], 2, []string{"a", "b"}, true),
+		Records: records,
+		Target:  1,
+		Model:   fixed{prediction: p},
+		Lower:   -1,
+		Upper:   1,
+		Groups:  NewGroups(records.Schema().Columns[2], 2, []string{"a", "b"}, true),
 	}
 	got := releaseGroups(t, 1000, pairs)
 	if got.Groups == nil || len(got.Groups.Groups) != 3 {
@@ -113,12 +139,16 @@ func TestRegressionByGroup(t *testing.T) {
 	}
 	for k, g := range got.Groups.Groups {
 		var ys, ps []float64
-		absolute, signed := 0., 0.
+		absolute := 0.
+		signed := 0.
 		for i := range y {
 			if int(group[i]) == k {
-				ys, ps = append(ys, y[i]), append(ps, p[i])
-				d := max(min(y[i]-max(min(p[i], 1), -1), got.Groups.ErrorLimit),
-					-got.Groups.ErrorLimit)
+				ys = append(ys, y[i])
+				ps = append(ps, p[i])
+				d := max(
+					min(y[i]-max(min(p[i], 1), -1), got.Groups.ErrorLimit),
+					-got.Groups.ErrorLimit,
+				)
 				absolute += math.Abs(d)
 				signed += d
 			}
@@ -128,10 +158,19 @@ func TestRegressionByGroup(t *testing.T) {
 		if math.Abs(g.R2.Value-want) > .01 || g.R2.Lower > want || g.R2.Upper < want {
 			t.Errorf("group %d: R² %+v, want %v", k, g.R2, want)
 		}
-		if math.Abs(g.MAE.Value-absolute/m) > .003 || math.Abs(g.Bias.Value-signed/m) > .003 ||
+		if math.Abs(g.MAE.Value-absolute/m) > .003 ||
+			math.Abs(g.Bias.Value-signed/m) > .003 ||
 			math.Abs(g.Records.Value-m) > 5 {
-			t.Errorf("group %d: MAE %v, bias %v of %v records, want %v, %v, %v", k, g.MAE.Value,
-				g.Bias.Value, g.Records.Value, absolute/m, signed/m, m)
+			t.Errorf(
+				"group %d: MAE %v, bias %v of %v records, want %v, %v, %v",
+				k,
+				g.MAE.Value,
+				g.Bias.Value,
+				g.Records.Value,
+				absolute/m,
+				signed/m,
+				m,
+			)
 		}
 	}
 	pairs.Groups = Groups{}
@@ -166,7 +205,11 @@ func releaseGroups(t *testing.T, epsilon float64, p Pairs) R2 {
 
 // groupedLabels returns labels with a group of each record.
 func groupedLabels(
-	t *testing.T, l int, truth, group []int32, prediction, score []float64, bins Bins,
+	t *testing.T,
+	l int,
+	truth, group []int32,
+	prediction, score []float64,
+	bins Bins,
 ) Labels {
 	t.Helper()
 	c := dataset.Column{
@@ -176,13 +219,18 @@ func groupedLabels(
 		Other:      true,
 	}
 	tab, err := dataset.NewTable(
-		dataset.Schema{Columns: []dataset.Column{{
-			Name:       "y",
-			Kind:       dataset.Category,
-			Labels:     true,
-			Categories: letterNames(l),
-		}, c}},
-		[]dataset.ColumnData{{Codes: truth}, {Codes: group}}, nil)
+		dataset.Schema{Columns: []dataset.Column{
+			{
+				Name:       "y",
+				Kind:       dataset.Category,
+				Labels:     true,
+				Categories: letterNames(l),
+			},
+			c,
+		}},
+		[]dataset.ColumnData{{Codes: truth}, {Codes: group}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,12 +248,17 @@ func TestClassificationByGroup(t *testing.T) {
 	for _, l := range []int{2, 3} {
 		r := rand.New(rand.NewPCG(5, uint64(l)))
 		const n = 6000
-		truth, group := make([]int32, n), make([]int32, n)
-		prediction, score := make([]float64, n), make([]float64, n)
-		right, all := make([]float64, 3), make([]float64, 3)
-		hits, of := make([][]float64, 3), make([][]float64, 3)
+		truth := make([]int32, n)
+		group := make([]int32, n)
+		prediction := make([]float64, n)
+		score := make([]float64, n)
+		right := make([]float64, 3)
+		all := make([]float64, 3)
+		hits := make([][]float64, 3)
+		of := make([][]float64, 3)
 		for g := range 3 {
-			hits[g], of[g] = make([]float64, l), make([]float64, l)
+			hits[g] = make([]float64, l)
+			of[g] = make([]float64, l)
 		}
 		for i := range truth {
 			truth[i] = int32(r.IntN(l + 2)) // l is another label, l+1 a missing one
@@ -214,7 +267,8 @@ func TestClassificationByGroup(t *testing.T) {
 			if int(truth[i]) < l && r.Float64() < .3*float64(group[i]) {
 				prediction[i] = float64(truth[i])
 			}
-			g, y := group[i], int(truth[i])
+			g := group[i]
+			y := int(truth[i])
 			if y <= l {
 				all[g]++
 			}
@@ -234,27 +288,48 @@ func TestClassificationByGroup(t *testing.T) {
 		}
 		for k, g := range got.Groups.Groups {
 			if math.Abs(g.Accuracy.Value-right[k]/all[k]) > .003 ||
-				math.Abs(g.Records.Value-all[k]) > 4 || g.Other != (k == 2) {
-				t.Errorf("%d classes, group %d: %+v of %v records, want %v of %v", l, k, g.Accuracy,
-					g.Records.Value, right[k]/all[k], all[k])
+				math.Abs(g.Records.Value-all[k]) > 4 ||
+				g.Other != (k == 2) {
+				t.Errorf(
+					"%d classes, group %d: %+v of %v records, want %v of %v",
+					l,
+					k,
+					g.Accuracy,
+					g.Records.Value,
+					right[k]/all[k],
+					all[k],
+				)
 			}
 			for y, s := range g.Recalls {
 				if math.Abs(s.Value-hits[k][y]/of[k][y]) > .006 {
-					t.Errorf("%d classes, group %d: recall %v of class %d, want %v", l, k, s.Value,
-						y, hits[k][y]/of[k][y])
+					t.Errorf(
+						"%d classes, group %d: recall %v of class %d, want %v",
+						l,
+						k,
+						s.Value,
+						y,
+						hits[k][y]/of[k][y],
+					)
 				}
 			}
 		}
-		if d := got.Groups.Groups[1].Difference; d == nil &&
-			got.Groups.Groups[0].Difference == nil {
+		d := got.Groups.Groups[1].Difference
+		if d == nil && got.Groups.Groups[0].Difference == nil {
 			t.Error("no group is compared")
 		}
 		x.Groups = Groups{}
 		plain := releaseClasses(t, priced, l, x)
 		if math.Abs(plain.Accuracy.Value-got.Accuracy.Value) > .003 ||
-			math.Abs(plain.Records.Value-got.Records.Value) > 5 || plain.Groups != nil {
-			t.Errorf("%d classes: accuracy %v of %v with groups, %v of %v without", l,
-				got.Accuracy.Value, got.Records.Value, plain.Accuracy.Value, plain.Records.Value)
+			math.Abs(plain.Records.Value-got.Records.Value) > 5 ||
+			plain.Groups != nil {
+			t.Errorf(
+				"%d classes: accuracy %v of %v with groups, %v of %v without",
+				l,
+				got.Accuracy.Value,
+				got.Records.Value,
+				plain.Accuracy.Value,
+				plain.Records.Value,
+			)
 		}
 		again := ClassGroups("g", []string{"a", "b"}, got.Groups.Tables)
 		if diff := cmp.Diff(got.Groups, again); diff != "" {
@@ -273,20 +348,34 @@ func TestGroupTablesSensitivity(t *testing.T) {
 		for truth := range l + 2 {
 			for guess := range l {
 				for group := range 3 {
-					x := groupedLabels(t, l, []int32{int32(truth)}, []int32{int32(group)},
-						[]float64{float64(guess)}, []float64{float64(guess) - .5}, bins)
+					x := groupedLabels(
+						t,
+						l,
+						[]int32{int32(truth)},
+						[]int32{int32(group)},
+						[]float64{float64(guess)},
+						[]float64{float64(guess) - .5},
+						bins,
+					)
 					s, err := mechanism.NewSession(priced.Again())
 					if err != nil {
 						t.Fatal(err)
 					}
 					s = s.Sub(accuracyNode)
-					pass, err := mechanism.Sum[*confusionPass](context.Background(), s, x.Records,
-						confusionStatistic{l, x.Target, x.Model, bins, x.Groups})
+					pass, err := mechanism.Sum[*confusionPass](
+						context.Background(),
+						s,
+						x.Records,
+						confusionStatistic{l, x.Target, x.Model, bins, x.Groups},
+					)
 					if err != nil {
 						t.Fatal(err)
 					}
-					noisy, noise, err := mechanism.WeightedGaussian(s, confusionLeaf,
-						pass.cells.Bound())
+					noisy, noise, err := mechanism.WeightedGaussian(
+						s,
+						confusionLeaf,
+						pass.cells.Bound(),
+					)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -299,7 +388,8 @@ func TestGroupTablesSensitivity(t *testing.T) {
 				}
 			}
 		}
-		added, replaced := 0., 0.
+		added := 0.
+		replaced := 0.
 		for _, a := range vectors {
 			square := 0.
 			for _, x := range a {
@@ -317,7 +407,10 @@ func TestGroupTablesSensitivity(t *testing.T) {
 		if math.Abs(added-1) > 1e-4 || math.Abs(replaced-math.Sqrt2) > 1e-4 {
 			t.Errorf(
 				"%d classes: a record that is added moves the cells by %v, one that is replaced by %v",
-				l, added, replaced)
+				l,
+				added,
+				replaced,
+			)
 		}
 	}
 }

@@ -21,15 +21,18 @@ func TestPartEdges(t *testing.T) {
 			if got := int(o.cellOf(partEdge(b, k))); got != 1+i*parts+k {
 				t.Errorf("the end of part %d of bin %d is in cell %d", k, b, got)
 			}
-			if got := int(o.cellOf(math.Nextafter(partEdge(b, k), 0))); got != 1+i*parts+k {
+			got := int(o.cellOf(math.Nextafter(partEdge(b, k), 0)))
+			if got != 1+i*parts+k {
 				t.Errorf("before the end of part %d of bin %d is cell %d", k, b, got)
 			}
 		}
 	}
 	for size, want := range map[float64]uint16{
-		0: mechanism.NoSize, upperEdge(2): mechanism.NoSize,
-		math.Nextafter(upperEdge(4), 9): mechanism.NoSize, math.Nextafter(upperEdge(20), 9): 0,
-		math.Inf(1): 0,
+		0:                                mechanism.NoSize,
+		upperEdge(2):                     mechanism.NoSize,
+		math.Nextafter(upperEdge(4), 9):  mechanism.NoSize,
+		math.Nextafter(upperEdge(20), 9): 0,
+		math.Inf(1):                      0,
 	} {
 		if got := o.cellOf(size); got != want {
 			t.Errorf("%v is in cell %d, want %d", size, got, want)
@@ -59,14 +62,24 @@ func releaseSizes(sizes []float64, noise float64, r *rand.Rand) mechanism.Sizes 
 }
 
 // releaseSquares returns the second release, with noise of standard deviation noise in a cell of weight 1.
-func releaseSquares(l limits, o octaves, sizes []float64, noise float64, r *rand.Rand) mechanism.Squares {
+func releaseSquares(
+	l limits,
+	o octaves,
+	sizes []float64,
+	noise float64,
+	r *rand.Rand,
+) mechanism.Squares {
 	groups := o.cellGroups()
 	cell := noise / (.9 / math.Sqrt2)
 	a := mechanism.Squares{
-		Count: float64(len(sizes)) + noise/.15*r.NormFloat64(), CountNoise: noise / .15,
-		CellNoise: cell, FarNoise: noise / .9, NodeNoise: noise / .9,
-		Cells: make([]float64, groups.Len()), Groups: make([]float64, len(o)),
-		Nodes: make([]float64, l.residualNodes().Len()),
+		Count:      float64(len(sizes)) + noise/.15*r.NormFloat64(),
+		CountNoise: noise / .15,
+		CellNoise:  cell,
+		FarNoise:   noise / .9,
+		NodeNoise:  noise / .9,
+		Cells:      make([]float64, groups.Len()),
+		Groups:     make([]float64, len(o)),
+		Nodes:      make([]float64, l.residualNodes().Len()),
 	}
 	for _, x := range sizes {
 		c := o.cellOf(x)
@@ -126,13 +139,24 @@ func TestHalfWidths(t *testing.T) {
 			}
 			allowed := (1-w.Level)*float64(len(sizes)+1) - 1
 			if outside(w.HalfWidth) > allowed+1e-3 {
-				t.Errorf("%d sizes, %v: %v are beyond %v", len(sizes), w.Level,
-					outside(w.HalfWidth), w.HalfWidth)
+				t.Errorf(
+					"%d sizes, %v: %v are beyond %v",
+					len(sizes),
+					w.Level,
+					outside(w.HalfWidth),
+					w.HalfWidth,
+				)
 			}
-			if below := w.HalfWidth / math.Exp2(1./32) *
-				(1 - 1e-12); outside(below) <= allowed-1e-3 && below > upperEdge(0) {
-				t.Errorf("%d sizes, %v: only %v are beyond %v", len(sizes), w.Level, outside(below),
-					below)
+			below := w.HalfWidth / math.Exp2(1./32) *
+				(1 - 1e-12)
+			if outside(below) <= allowed-1e-3 && below > upperEdge(0) {
+				t.Errorf(
+					"%d sizes, %v: only %v are beyond %v",
+					len(sizes),
+					w.Level,
+					outside(below),
+					below,
+				)
 			}
 		}
 	}
@@ -177,8 +201,8 @@ func TestHalfWidthsWithNoise(t *testing.T) {
 		}
 	}
 	for _, level := range []float64{.9, .95} {
-		if e := excess[level] / published[level]; !(e > 0 && e < .07) ||
-			published[level] < .95*draws {
+		e := excess[level] / published[level]
+		if !(e > 0 && e < .07) || published[level] < .95*draws {
 			t.Errorf("%v: %v more are held, in %v draws", level, e, published[level])
 		}
 	}

@@ -58,14 +58,29 @@ func TestLogLossReproduces(t *testing.T) {
 // TestReliabilityReproduces the formula of the specification by hand: 12 of 13 records in
 // the last bin, sigma .5.
 func TestReliabilityReproduces(t *testing.T) {
-	s := readScores(2, Bins{Edges: []float64{-.5, 0, .5}}, []int{10, 6, 3, 1}, []int{1, 2, 5, 12},
-		.25)
+	s := readScores(
+		2,
+		Bins{Edges: []float64{-.5, 0, .5}},
+		[]int{10, 6, 3, 1},
+		[]int{1, 2, 5, 12},
+		.25,
+	)
 	f := 12. / 13
 	isNear(t, "share", s.Reliability[3].Value, f, 1e-12)
-	isNear(t, "deviation", s.Reliability[3].StdError,
-		math.Sqrt(.25*((1-f)*(1-f)+f*f)/169+f*(1-f)/13), 1e-12)
-	hidden := readScores(2, Bins{Edges: []float64{-.5, 0, .5}}, []int{10, 6, 3, 1},
-		[]int{1, 2, 5, 12}, 9)
+	isNear(
+		t,
+		"deviation",
+		s.Reliability[3].StdError,
+		math.Sqrt(.25*((1-f)*(1-f)+f*f)/169+f*(1-f)/13),
+		1e-12,
+	)
+	hidden := readScores(
+		2,
+		Bins{Edges: []float64{-.5, 0, .5}},
+		[]int{10, 6, 3, 1},
+		[]int{1, 2, 5, 12},
+		9,
+	)
 	if hidden.Reliability[2] != nil || hidden.Reliability[3] == nil {
 		t.Errorf("%+v: 8 records are hidden by a noise of 3, 13 are not", hidden.Reliability)
 	}
@@ -78,8 +93,15 @@ func TestReliabilityReproduces(t *testing.T) {
 
 // TestPortionMatchesDefinition compares the interval with its definition on a grid of shares.
 func TestPortionMatchesDefinition(t *testing.T) {
-	for _, c := range [][4]float64{{80, 20, 8, 16}, {3, 97, 8, 16}, {99, 1, 8, 16}, {20, 20, 4, 12},
-		{-4, 54, 4, 8}, {53, -3, 4, 8}, {50, 0, .1, .1}} {
+	for _, c := range [][4]float64{
+		{80, 20, 8, 16},
+		{3, 97, 8, 16},
+		{99, 1, 8, 16},
+		{20, 20, 4, 12},
+		{-4, 54, 4, 8},
+		{53, -3, 4, 8},
+		{50, 0, .1, .1},
+	} {
 		part := noisy{c[0], c[2]}
 		rest := noisy{c[1], c[3]}
 		s := unlimitedPortion(part, rest, .95)
@@ -87,8 +109,8 @@ func TestPortionMatchesDefinition(t *testing.T) {
 		for rho := -.5; rho <= 1.5; rho += .0005 {
 			spread := square(1-rho)*c[2] + square(rho)*c[3] + n*max(rho*(1-rho), 0)
 			inside := math.Abs(c[0]-rho*n) <= 1.959964*math.Sqrt(spread)
-			if near := math.Abs(rho-s.Lower) < .001 || math.Abs(rho-s.Upper) < .001; !near &&
-				inside != (rho > s.Lower && rho < s.Upper) {
+			near := math.Abs(rho-s.Lower) < .001 || math.Abs(rho-s.Upper) < .001
+			if !near && inside != (rho > s.Lower && rho < s.Upper) {
 				t.Errorf("%v: rho %.4f inside=%v, %+v", c, rho, inside, s)
 				break
 			}
@@ -123,8 +145,16 @@ func TestAreaCoverage(t *testing.T) {
 	for _, c := range []struct {
 		n                    int
 		minority, gap, sigma float64
-	}{{600, .5, 1, 6}, {2000, .2, 1, 6}, {2000, .2, 2, 6}, {5000, .1, 1, 2}, {600, .5, 2, .5},
-		{100, .5, 5, .3}, {300, .2, 6, 1}, {20000, .1, 2, .5}} {
+	}{
+		{600, .5, 1, 6},
+		{2000, .2, 1, 6},
+		{2000, .2, 2, 6},
+		{5000, .1, 1, 2},
+		{600, .5, 2, .5},
+		{100, .5, 5, .3},
+		{300, .2, 6, 1},
+		{20000, .1, 2, .5},
+	} {
 		truth := .5 * math.Erfc(-c.gap/2) // the normal distribution function at gap/sqrt 2
 		covered := 0
 		for range runs {
@@ -178,8 +208,8 @@ func TestLargestGain(t *testing.T) {
 				}
 			}
 			x := compareLargest(hits, misses, other)
-			if gain := pop.accuracy() - (1-pop.other)*pop.shares[0]; x.Class == 0 &&
-				x.GainLower <= gain && gain <= x.GainUpper {
+			gain := pop.accuracy() - (1-pop.other)*pop.shares[0]
+			if x.Class == 0 && x.GainLower <= gain && gain <= x.GainUpper {
 				covered++
 			}
 		}
@@ -193,9 +223,17 @@ func TestLargestGain(t *testing.T) {
 // scores, the area that counts equal bins half is off by what the order within bins adds, up to
 // half of it.
 func TestWithinBins(t *testing.T) {
-	cdf := func(x float64) float64 { return .5 * math.Erfc(-x/math.Sqrt2) }
-	for _, c := range []struct{ share, gap float64 }{{.5, 1}, {.5, 2.5}, {.1, 1}, {.1, 1.8},
-		{.1, 2.5}, {.03, 1.8}} {
+	cdf := func(x float64) float64 {
+		return .5 * math.Erfc(-x/math.Sqrt2)
+	}
+	for _, c := range []struct{ share, gap float64 }{
+		{.5, 1},
+		{.5, 2.5},
+		{.1, 1},
+		{.1, 1.8},
+		{.1, 2.5},
+		{.03, 1.8},
+	} {
 		const bins = 16
 		p := make([]float64, bins)
 		q := make([]float64, bins)
@@ -205,7 +243,8 @@ func TestWithinBins(t *testing.T) {
 		for b := range bins {
 			at := math.Inf(1)
 			if b < bins-1 {
-				low, high := -10., 10.
+				low := -10.
+				high := 10.
 				for range 80 {
 					at = (low + high) / 2
 					if c.share*cdf(at-c.gap)+(1-c.share)*cdf(at) < before+1./bins {
@@ -217,7 +256,8 @@ func TestWithinBins(t *testing.T) {
 			}
 			before += 1. / bins
 			p[b], q[b] = 1e6*c.share*(cdf(at-c.gap)-beforeP), 1e6*(1-c.share)*(cdf(at)-beforeQ)
-			beforeP, beforeQ = cdf(at-c.gap), cdf(at)
+			beforeP = cdf(at - c.gap)
+			beforeQ = cdf(at)
 		}
 		truth := cdf(c.gap / math.Sqrt2)
 		area, _, _ := aucVariance(p, q, 0)

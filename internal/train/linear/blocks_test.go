@@ -16,7 +16,12 @@ func manyColumns(levels int) []dataset.Column {
 	return []dataset.Column{
 		{Name: "x"},
 		{Name: "many", Kind: dataset.Category, Categories: make([]string, levels)},
-		{Name: "few", Kind: dataset.Category, Categories: make([]string, 2), Other: true},
+		{
+			Name:       "few",
+			Kind:       dataset.Category,
+			Categories: make([]string, 2),
+			Other:      true,
+		},
 		{Name: "y"},
 	}
 }
@@ -121,12 +126,21 @@ func TestProjectionIsNearerToTruth(t *testing.T) {
 				}
 			}
 			if d := sum - m.At(i, last)/Kappa; math.Abs(d) > 1e-3*sigma {
-				t.Errorf("entry %d: products add up to %v more than that of the constant", i, d)
+				t.Errorf(
+					"entry %d: products add up to %v more than that of the constant",
+					i,
+					d,
+				)
 			}
 		}
 	}
-	if got := packSymmetric(m); !(frobeniusDistance(got, exact) < .85*frobeniusDistance(noisy, exact)) {
-		t.Errorf("distance %v, before %v", frobeniusDistance(got, exact), frobeniusDistance(noisy, exact))
+	got := packSymmetric(m)
+	if !(frobeniusDistance(got, exact) < .85*frobeniusDistance(noisy, exact)) {
+		t.Errorf(
+			"distance %v, before %v",
+			frobeniusDistance(got, exact),
+			frobeniusDistance(noisy, exact),
+		)
 	}
 }
 
@@ -198,7 +212,10 @@ func TestShrinkProducts(t *testing.T) {
 	off := 0.
 	for v := b.levels[0].lo; v < b.levels[0].hi; v++ {
 		for u := b.levels[1].lo; u < b.levels[1].hi; u++ {
-			off = max(off, math.Abs(m.At(v, u)-m.At(v, last)*m.At(u, last)/m.At(last, last)))
+			off = max(
+				off,
+				math.Abs(m.At(v, u)-m.At(v, last)*m.At(u, last)/m.At(last, last)),
+			)
 		}
 	}
 	if off > sigma/3 { // noise alone reaches 1.7 sigma

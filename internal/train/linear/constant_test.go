@@ -18,9 +18,13 @@ func TestLiftConstant(t *testing.T) {
 	if err := theta.Solve(&system, v); err != nil {
 		t.Fatal(err)
 	}
-	x := Solution{[]float64{theta.At(0, 0), theta.At(1, 0)},
-		mat.NewSymDense(2, []float64{2, 1, 1, 3})}
-	residual := func() float64 { return v.AtVec(1) - a.At(1, 0)*x.Theta[0] - a.At(1, 1)*x.Theta[1] }
+	x := Solution{
+		[]float64{theta.At(0, 0), theta.At(1, 0)},
+		mat.NewSymDense(2, []float64{2, 1, 1, 3}),
+	}
+	residual := func() float64 {
+		return v.AtVec(1) - a.At(1, 0)*x.Theta[0] - a.At(1, 1)*x.Theta[1]
+	}
 	before := residual()
 	if math.Abs(before-lambda*x.Theta[1]) > 1e-9 {
 		t.Fatalf("residual %v, lambda theta %v", before, lambda*x.Theta[1])
@@ -39,7 +43,8 @@ func TestLiftConstant(t *testing.T) {
 	}
 	cov := mat.NewSymDense(2, []float64{2, 1, 1, 3})
 	LiftConstant(again, cov, before, 2, 900, lambda)
-	if math.Abs(again[1]-x.Theta[1]) > 1e-12 || math.Abs(cov.At(1, 1)-3-4/(930.*930)) > 1e-12 {
+	if math.Abs(again[1]-x.Theta[1]) > 1e-12 ||
+		math.Abs(cov.At(1, 1)-3-4/(930.*930)) > 1e-12 {
 		t.Errorf("coefficient %v, want %v; variance %v", again[1], x.Theta[1], cov.At(1, 1))
 	}
 	for _, weight := range []float64{-1e300, -5, 0, math.Inf(1)} { // possible noisy weights of a few records

@@ -48,7 +48,11 @@ func TestEffectsAreCentred(t *testing.T) {
 	if math.Abs(sum) > 1e-12 || !e.listed {
 		t.Errorf("weighted sum %v", sum)
 	}
-	difference := mat.NewDense(3, 4, []float64{.9, -.6, -.3, 0, -.1, .4, -.3, 0, -.1, -.6, .7, 0})
+	difference := mat.NewDense(
+		3,
+		4,
+		[]float64{.9, -.6, -.3, 0, -.1, .4, -.3, 0, -.1, -.6, .7, 0},
+	)
 	var half, want mat.Dense
 	half.Mul(difference, fit.Cov)
 	want.Mul(&half, difference.T())
@@ -63,14 +67,16 @@ func TestEffectsAreCentred(t *testing.T) {
 // average.
 func TestCountsOfLevels(t *testing.T) {
 	d := levelsOf(3, 0, 40, 60)
-	if n := d.countOfEntry(0); math.Abs(n.value-40) > 1e-12 ||
+	n := d.countOfEntry(0)
+	if math.Abs(n.value-40) > 1e-12 ||
 		math.Abs(n.noise-3*math.Sqrt(2./3)) > 1e-12 {
 		t.Errorf("%+v", n)
 	}
 	if n := d.numRecords(); n != (noisyNumber{100, 12}) {
 		t.Errorf("%+v", n)
 	}
-	if n := d.countUnlisted(0, 2); math.Abs(n.value) > 1e-12 ||
+	n = d.countUnlisted(0, 2)
+	if math.Abs(n.value) > 1e-12 ||
 		math.Abs(n.noise-math.Sqrt(144+2*6)) > 1e-12 {
 		t.Errorf("%+v", n)
 	}
@@ -98,7 +104,8 @@ func TestUnseenLevels(t *testing.T) {
 	} {
 		e := effectsOf(fit, tt.d, 0, 3, tt.other)
 		x := e.levels[1]
-		if math.Abs(x.value-tt.want) > 1e-3 || !(x.deviation >= math.Abs(x.value)) ||
+		if math.Abs(x.value-tt.want) > 1e-3 ||
+			!(x.deviation >= math.Abs(x.value)) ||
 			x.deviation == 0 {
 			t.Errorf("%s: %+v, want %v", tt.name, x, tt.want)
 		}
@@ -117,8 +124,10 @@ func TestCentringKeepsPredictions(t *testing.T) {
 		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}},
 		{Name: "y", Ranged: true, Lower: -5, Upper: 9},
 	}
-	enc := scaling.NewEncoder(columns,
-		[]scaling.Range{{Lower: -2, Upper: 4}, {}, {Lower: -5, Upper: 9}})
+	enc := scaling.NewEncoder(
+		columns,
+		[]scaling.Range{{Lower: -2, Upper: 4}, {}, {Lower: -5, Upper: 9}},
+	)
 	fit := Solution{[]float64{.2, .3, -.1, .4}, covarianceOf(4)}
 	for _, none := range []float64{0, 300} {
 		second := mat.NewSymDense(4, []float64{
@@ -158,8 +167,14 @@ func TestCentringKeepsPredictions(t *testing.T) {
 				}
 			}
 			if math.Abs(got-want) > 1e-12 || math.Abs(other-want) > 1e-12 {
-				t.Errorf("%v unlisted, level %d: %v and, of shortened rows, %v, want %v", none,
-					level, got, other, want)
+				t.Errorf(
+					"%v unlisted, level %d: %v and, of shortened rows, %v, want %v",
+					none,
+					level,
+					got,
+					other,
+					want,
+				)
 			}
 		}
 	}

@@ -36,7 +36,11 @@ func TestGroupsHaveTheirOwnPriors(t *testing.T) {
 		}
 		grouped += error2(fits[0])
 		claimed += fits[0].Cov.At(1, 1)
-		ridge += error2(noisy.SolveAll(first, sigma, NewSpectrum(noisy.Features(first)))[0])
+		ridge += error2(noisy.SolveAll(
+			first,
+			sigma,
+			NewSpectrum(noisy.Features(first)),
+		)[0])
 	}
 	if !(grouped < ridge/2) {
 		t.Errorf("mean square error %v, with one penalty %v", grouped/5, ridge/5)
@@ -123,20 +127,34 @@ func TestGroupStepsRaiseTheLikelihood(t *testing.T) {
 func TestGroupFitIsTotal(t *testing.T) {
 	exact, _ := manyRows(50, 20)
 	for name, scale := range map[string]float64{
-		"zero": 0, "negative": -1, "tiny": 1e-300, "large": 1e150, "huge": 1e300,
+		"zero":     0,
+		"negative": -1,
+		"tiny":     1e-300,
+		"large":    1e150,
+		"huge":     1e300,
 	} {
 		for _, sigma := range []float64{1, 1e6} {
 			g := Packed{P: exact.P}
 			for _, x := range exact.Values {
 				g.Values = append(g.Values, scale*x)
 			}
-			m := &Moments{columns: manyColumns(20), Sums: g, sigma: sigma,
-				blocks: blocksOf(manyColumns(20))}
+			m := &Moments{
+				columns: manyColumns(20),
+				Sums:    g,
+				sigma:   sigma,
+				blocks:  blocksOf(manyColumns(20)),
+			}
 			m.clean = m.blocks.denoise(g, sigma)
 			theta, cov := m.SolveLifted()
 			for i, x := range theta {
 				if math.IsNaN(x) || math.IsInf(x, 0) || !(cov.At(i, i) >= 0) {
-					t.Errorf("%s, noise %v: theta %v, variance %v", name, sigma, x, cov.At(i, i))
+					t.Errorf(
+						"%s, noise %v: theta %v, variance %v",
+						name,
+						sigma,
+						x,
+						cov.At(i, i),
+					)
 					break
 				}
 			}

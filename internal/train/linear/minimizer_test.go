@@ -15,11 +15,20 @@ func TestScoreIsTrainings(t *testing.T) {
 	columns := []dataset.Column{
 		{Name: "a", Ranged: true, Lower: -2, Upper: 2},
 		{Name: "b", Ranged: true, Lower: 100, Upper: 300},
-		{Name: "c", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true},
+		{
+			Name:       "c",
+			Kind:       dataset.Category,
+			Categories: []string{"x", "y"},
+			Other:      true,
+		},
 		{Name: "class", Kind: dataset.Category, Categories: []string{"no", "yes"}},
 	}
-	ranges := []scaling.Range{{Lower: -2, Upper: 2, Declared: true},
-		{Lower: 100, Upper: 300, Declared: true}, {}, {}}
+	ranges := []scaling.Range{
+		{Lower: -2, Upper: 2, Declared: true},
+		{Lower: 100, Upper: 300, Declared: true},
+		{},
+		{},
+	}
 	f, err := NewClassFrame(columns, ranges)
 	if err != nil {
 		t.Fatal(err)
@@ -62,8 +71,14 @@ func TestDefaultLambda(t *testing.T) {
 		n     int
 		noise float64
 		want  float64
-	}{{0, 1, 1}, {-5, 1, 1}, {1000, 4, .5 * 10 * math.Cbrt(16)}, {8000, 1, 10},
-		{math.MaxInt32, 1e300, MostLambda}, {1000, math.Inf(1), MostLambda}} {
+	}{
+		{0, 1, 1},
+		{-5, 1, 1},
+		{1000, 4, .5 * 10 * math.Cbrt(16)},
+		{8000, 1, 10},
+		{math.MaxInt32, 1e300, MostLambda},
+		{1000, math.Inf(1), MostLambda},
+	} {
 		if got := DefaultLambda(c.n, c.noise); math.Abs(got-c.want) > 1e-9*c.want {
 			t.Errorf("%d records, noise %v: %v, want %v", c.n, c.noise, got, c.want)
 		}

@@ -18,8 +18,13 @@ import (
 
 // TestSolveExact checks that without noise, and therefore without ridge, solve returns the least-squares solution.
 func TestSolveExact(t *testing.T) {
-	rows := [][]float64{{1, 0, 2, .5}, {0, 1, -1, .5}, {1, 1, 1.5, .5}, {-1, .5, -2, .5},
-		{.3, -.7, 1, .5}}
+	rows := [][]float64{
+		{1, 0, 2, .5},
+		{0, 1, -1, .5},
+		{1, 1, 1.5, .5},
+		{-1, .5, -2, .5},
+		{.3, -.7, 1, .5},
+	}
 	g := Packed{4, make([]float64, 10)}
 	for _, z := range rows {
 		for i, k := 0, 0; i < 4; i++ {
@@ -29,7 +34,8 @@ func TestSolveExact(t *testing.T) {
 		}
 	}
 	got := g.SolveAll(g.P-2, 0, NewSpectrum(g.Features(g.P-2)))[0].Theta
-	x, y := mat.NewDense(5, 3, nil), mat.NewVecDense(5, nil)
+	x := mat.NewDense(5, 3, nil)
+	y := mat.NewVecDense(5, nil)
 	for i, z := range rows {
 		x.SetRow(i, []float64{z[0], z[1], z[3]})
 		y.SetVec(i, z[2])
@@ -48,14 +54,18 @@ func TestSolveExact(t *testing.T) {
 // TestSolveIsTotal checks that indefinite, zero, huge and singular matrices give finite fits.
 func TestSolveIsTotal(t *testing.T) {
 	for name, values := range map[string][]float64{
-		"zero": make([]float64, 10), "negative": {-5, 0, 0, 0, -5, 0, 0, -5, 0, -5},
-		"huge": {1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300},
-		"ones": {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, "crossed": {0, 9, 9, 9, 0, 9, 9, 0, 9, 0},
+		"zero":     make([]float64, 10),
+		"negative": {-5, 0, 0, 0, -5, 0, 0, -5, 0, -5},
+		"huge":     {1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300},
+		"ones":     {1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+		"crossed":  {0, 9, 9, 9, 0, 9, 9, 0, 9, 0},
 	} {
 		g := Packed{4, values}
 		fit := g.SolveAll(2, 1, NewSpectrum(g.Features(2)))[0]
 		for i, v := range fit.Theta {
-			if math.IsNaN(v) || math.IsInf(v, 0) || !(fit.Cov.At(i, i) >= 0) ||
+			if math.IsNaN(v) ||
+				math.IsInf(v, 0) ||
+				!(fit.Cov.At(i, i) >= 0) ||
 				math.IsInf(fit.Cov.At(i, i), 0) {
 				t.Errorf("%s: theta %v, variance %v", name, fit.Theta, fit.Cov.At(i, i))
 			}
@@ -81,8 +91,8 @@ func TestRowOrder(t *testing.T) {
 	}
 	for i := range n {
 		k := (i*2711 + 13) % n
-		turned[0].Floats, turned[2].Floats = append(turned[0].Floats, rows[0].Floats[k]),
-			append(turned[2].Floats, rows[2].Floats[k])
+		turned[0].Floats = append(turned[0].Floats, rows[0].Floats[k])
+		turned[2].Floats = append(turned[2].Floats, rows[2].Floats[k])
 		turned[1].Codes = append(turned[1].Codes, rows[1].Codes[k])
 	}
 	for _, of := range []RowsOf{AllColumns, Features, InClass} {
@@ -99,15 +109,20 @@ func TestRowOrder(t *testing.T) {
 
 // exactSums returns the sums to which the Gram release adds noise.
 func exactSums(
-	t *testing.T, columns []dataset.Column, data []dataset.ColumnData, of RowsOf,
+	t *testing.T,
+	columns []dataset.Column,
+	data []dataset.ColumnData,
+	of RowsOf,
 ) mechanism.Bounded[mechanism.Symmetric] {
 	t.Helper()
 	tab, err := dataset.NewTable(dataset.Schema{Columns: columns}, data, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Sequence("run", budget.GaussianLeaf("gram", 1, 1)),
-		budget.Target{Epsilon: 1, Delta: 1e-6})
+	priced, err := budget.Calibrate(
+		budget.Sequence("run", budget.GaussianLeaf("gram", 1, 1)),
+		budget.Target{Epsilon: 1, Delta: 1e-6},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,10 +130,18 @@ func exactSums(
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := scaling.Range{Lower: -1, Upper: 1, Declared: true}
+	one := scaling.Range{
+		Lower:    -1,
+		Upper:    1,
+		Declared: true,
+	}
 	ranges := []scaling.Range{one, one, one}
-	acc, err := mechanism.Sum[*gramPass](context.Background(), s, memory.NewRecords(tab.All()),
-		gramStatistic{columns, ranges, of})
+	acc, err := mechanism.Sum[*gramPass](
+		context.Background(),
+		s,
+		memory.NewRecords(tab.All()),
+		gramStatistic{columns, ranges, of},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,13 +22,19 @@ func TestSpreadOfANumberWithAnIndicator(t *testing.T) {
 	})
 	fit := Solution{[]float64{2, -3, 0}, mat.NewSymDense(3, nil)}
 	s := NewDistribution(second, 0).numberSpread(fit, 0, 2)
-	if want := 2 + .5*.04 - .01; math.Abs(s.Variance-want) > 1e-12 || s.CountError != 0 ||
+	want := 2 + .5*.04 - .01
+	if math.Abs(s.Variance-want) > 1e-12 ||
+		s.CountError != 0 ||
 		s.NullError != 0 {
 		t.Errorf("%+v, want a variance of %v", s, want)
 	}
-	alone := NewDistribution(second, 2).numberSpread(Solution{[]float64{2, 0, 0}, covarianceOf(3)},
-		0, 1)
-	if variance, noise, known := NewDistribution(second, 2).Variance(0); !known ||
+	alone := NewDistribution(second, 2).numberSpread(
+		Solution{[]float64{2, 0, 0}, covarianceOf(3)},
+		0,
+		1,
+	)
+	variance, noise, known := NewDistribution(second, 2).Variance(0)
+	if !known ||
 		math.Abs(alone.CountError-4*noise) > 1e-12 ||
 		math.Abs(alone.Variance-(4-covarianceOf(3).At(0, 0))*variance) > 1e-12 {
 		t.Errorf("%+v, of an entry with variance %v ± %v", alone, variance, noise)

@@ -13,13 +13,20 @@ import (
 // TestFrequent checks that the most frequent values become entries, in the order of the list, that every other cell
 // is in the last entry, and that without a frequent value the list is empty.
 func TestFrequent(t *testing.T) {
-	c := dataset.Column{Name: "k", Kind: dataset.Category, Other: true}
+	c := dataset.Column{
+		Name:  "k",
+		Kind:  dataset.Category,
+		Other: true,
+	}
 	counts := make([]float64, 100)
 	for v := range counts {
-		c.Categories, counts[v] = append(c.Categories, fmt.Sprint("v", v)), float64(v*37%100)
+		c.Categories = append(c.Categories, fmt.Sprint("v", v))
+		counts[v] = float64(v * 37 % 100)
 	}
 	got := Frequent(c, append(counts, 1e6), 10)
-	if len(got.Categories) != FewValues || !got.Other || len(got.Levels) != 101 ||
+	if len(got.Categories) != FewValues ||
+		!got.Other ||
+		len(got.Levels) != 101 ||
 		len(c.Levels) != 0 {
 		t.Fatalf("%d categories, %d levels", len(got.Categories), len(got.Levels))
 	}
@@ -33,23 +40,29 @@ func TestFrequent(t *testing.T) {
 			t.Errorf("value %d has the entry of %q", v, got.Categories[level])
 		}
 	}
-	if few := Frequent(c, append(counts, 1e6), 97.5); !slices.Equal(few.Categories,
+	few := Frequent(c, append(counts, 1e6), 97.5)
+	if !slices.Equal(few.Categories,
 		[]string{c.Categories[54], c.Categories[27]}) &&
 		!slices.Equal(few.Categories, []string{c.Categories[27], c.Categories[54]}) {
 		t.Errorf("above 97.5: %q", few.Categories)
 	}
 	none := Frequent(c, append(counts, 1e6), 200)
-	if enc := scaling.NewEncoder([]dataset.Column{none}, nil); len(enc.Slots()) != 0 ||
-		enc.NormLimit(0) != 0 {
+	enc := scaling.NewEncoder([]dataset.Column{none}, nil)
+	if len(enc.Slots()) != 0 || enc.NormLimit(0) != 0 {
 		t.Errorf("%d entries, norm limit %v", len(enc.Slots()), enc.NormLimit(0))
 	}
-	if most := MostEntries([]dataset.Column{c, got}); len(most[0].Categories) != FewValues ||
-		len(most[1].Categories) != FewValues || len(c.Categories) != 100 {
+	most := MostEntries([]dataset.Column{c, got})
+	if len(most[0].Categories) != FewValues ||
+		len(most[1].Categories) != FewValues ||
+		len(c.Categories) != 100 {
 		t.Error("the plan allows for another number of entries")
 	}
 	// Rows of the entries.
-	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{c}},
-		[]dataset.ColumnData{{Codes: []int32{27, 0, 100}}}, nil)
+	tab, err := dataset.NewTable(
+		dataset.Schema{Columns: []dataset.Column{c}},
+		[]dataset.ColumnData{{Codes: []int32{27, 0, 100}}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,11 @@ import (
 func roomsTable() (dataset.View, []dataset.Column, []scaling.Range) {
 	columns := []dataset.Column{
 		{Name: "degrees", Ranged: true, Lower: 10, Upper: 24},
-		{Name: "comfortable", Kind: dataset.Category, Categories: []string{"no", "yes"}},
+		{
+			Name:       "comfortable",
+			Kind:       dataset.Category,
+			Categories: []string{"no", "yes"},
+		},
 	}
 	data := make([]dataset.ColumnData, 2)
 	for i := range 4000 {
@@ -28,19 +32,25 @@ func roomsTable() (dataset.View, []dataset.Column, []scaling.Range) {
 		if degrees > 17 {
 			code = 1
 		}
-		data[0].Floats, data[1].Codes = append(data[0].Floats, degrees), append(data[1].Codes, code)
+		data[0].Floats = append(data[0].Floats, degrees)
+		data[1].Codes = append(data[1].Codes, code)
 	}
 	table, err := dataset.NewTable(dataset.Schema{Columns: columns}, data, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	return table.All(), columns, []scaling.Range{{Lower: 10, Upper: 24, Declared: true}, {}}
+	return table.All(), columns, []scaling.Range{
+		{Lower: 10, Upper: 24, Declared: true},
+		{},
+	}
 }
 
 // newSession opens a session of a plan.
 func newSession(node budget.Node) *mechanism.Session {
-	priced, err := budget.Calibrate(budget.Sequence("fit", node), budget.Target{Epsilon: 2,
-		Delta: 1e-6})
+	priced, err := budget.Calibrate(budget.Sequence("fit", node), budget.Target{
+		Epsilon: 2,
+		Delta:   1e-6,
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -53,8 +63,10 @@ func newSession(node budget.Node) *mechanism.Session {
 
 // printClasses predicts two rooms.
 func printClasses(m *regression.Classifier) {
-	got, err := m.Predict(nil,
-		regression.Rows{N: 2, Numeric: map[string][]float64{"degrees": {12, 22}}})
+	got, err := m.Predict(
+		nil,
+		regression.Rows{N: 2, Numeric: map[string][]float64{"degrees": {12, 22}}},
+	)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -69,8 +81,16 @@ func ExampleLogistic_output() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fit, err := trainer.Fit(context.Background(), newSession(node),
-		method.Data{Facts: facts, Records: memory.NewRecords(view), AtLeast: 3900, Ranges: ranges})
+	fit, err := trainer.Fit(
+		context.Background(),
+		newSession(node),
+		method.Data{
+			Facts:   facts,
+			Records: memory.NewRecords(view),
+			AtLeast: 3900,
+			Ranges:  ranges,
+		},
+	)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -86,8 +106,15 @@ func ExampleLogistic() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fit, err := trainer.Fit(context.Background(), newSession(node),
-		method.Data{Facts: facts, Records: memory.NewRecords(view), Ranges: ranges})
+	fit, err := trainer.Fit(
+		context.Background(),
+		newSession(node),
+		method.Data{
+			Facts:   facts,
+			Records: memory.NewRecords(view),
+			Ranges:  ranges,
+		},
+	)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -17,7 +17,10 @@ import (
 // TestPrivateLabels checks that with a private target and a large budget the scores are those of logistic regression,
 // for two and for three classes, from one release of the labels.
 func TestPrivateLabels(t *testing.T) {
-	for classes, names := range map[int][]string{2: {"no", "yes"}, 3: {"no", "maybe", "yes"}} {
+	for classes, names := range map[int][]string{
+		2: {"no", "yes"},
+		3: {"no", "maybe", "yes"},
+	} {
 		columns := []dataset.Column{
 			{Name: "a", Ranged: true, Lower: -1, Upper: 1},
 			{Name: "b", Ranged: true, Lower: -1, Upper: 1},
@@ -36,7 +39,8 @@ func TestPrivateLabels(t *testing.T) {
 			} else if classes == 3 && u < p+(1-p)/2 {
 				code = 1
 			}
-			data[0].Floats, data[1].Floats = append(data[0].Floats, a), append(data[1].Floats, b)
+			data[0].Floats = append(data[0].Floats, a)
+			data[1].Floats = append(data[1].Floats, b)
 			data[2].Codes = append(data[2].Codes, int32(code))
 		}
 		tab, err := dataset.NewTable(dataset.Schema{Columns: columns}, data, nil)
@@ -52,11 +56,20 @@ func TestPrivateLabels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ranges := []scaling.Range{{Lower: -1, Upper: 1, Declared: true},
-			{Lower: -1, Upper: 1, Declared: true}, {}}
-		fit, err := Logistic{}.Fit(context.Background(),
+		ranges := []scaling.Range{
+			{Lower: -1, Upper: 1, Declared: true},
+			{Lower: -1, Upper: 1, Declared: true},
+			{},
+		}
+		fit, err := Logistic{}.Fit(
+			context.Background(),
 			testrows.Session(t, node, 50, facts.Relation),
-			method.Data{Facts: facts, Records: memory.NewRecords(tab.All()), Ranges: ranges})
+			method.Data{
+				Facts:   facts,
+				Records: memory.NewRecords(tab.All()),
+				Ranges:  ranges,
+			},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,12 @@ import (
 func TestRowOrder(t *testing.T) {
 	columns := []dataset.Column{
 		{Name: "a", Ranged: true, Lower: -1, Upper: 1},
-		{Name: "c", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true},
+		{
+			Name:       "c",
+			Kind:       dataset.Category,
+			Categories: []string{"x", "y"},
+			Other:      true,
+		},
 		{Name: "class", Kind: dataset.Category, Categories: []string{"no", "yes"}},
 	}
 	ranges := []scaling.Range{{Lower: -1, Upper: 1, Declared: true}, {}, {}}
@@ -29,8 +34,10 @@ func TestRowOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Sequence("run", node), budget.Target{Epsilon: 1,
-		Delta: 1e-6})
+	priced, err := budget.Calibrate(budget.Sequence("run", node), budget.Target{
+		Epsilon: 1,
+		Delta:   1e-6,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,16 +51,19 @@ func TestRowOrder(t *testing.T) {
 		for i := range n {
 			k := place(i)
 			data[0].Floats = append(data[0].Floats, math.Sin(float64(k)))
-			data[1].Codes, data[2].Codes = append(data[1].Codes, int32(k%4)),
-				append(data[2].Codes, int32(k/2%3))
+			data[1].Codes = append(data[1].Codes, int32(k%4))
+			data[2].Codes = append(data[2].Codes, int32(k/2%3))
 		}
 		tab, err := dataset.NewTable(dataset.Schema{Columns: columns}, data, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		acc, err := mechanism.Sum[*gradientPass](context.Background(), s,
+		acc, err := mechanism.Sum[*gradientPass](
+			context.Background(),
+			s,
 			memory.NewRecords(tab.All()),
-			gradientStatistic{columns, ranges, [][]float64{{1, -1, .5, 0, .3}}})
+			gradientStatistic{columns, ranges, [][]float64{{1, -1, .5, 0, .3}}},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -64,11 +64,17 @@ func TestAutoChooses(t *testing.T) {
 			switch {
 			case names[1] == trainNode && names[2] == countLeaf:
 				counted = e.Released == 1 && e.Sensitivity == 1
-			case names[1] == trainNode && names[2] == c.branch && e.Released != e.Law.Draws:
+			case names[1] == trainNode &&
+				names[2] == c.branch &&
+				e.Released != e.Law.Draws:
 				t.Errorf("%d rows: %s released %d of %d", c.n, e.Path, e.Released, e.Law.Draws)
 			case names[1] == trainNode && names[2] != c.branch && e.Released != 0:
-				t.Errorf("%d rows: %s released %d though its branch was not taken", c.n, e.Path,
-					e.Released)
+				t.Errorf(
+					"%d rows: %s released %d though its branch was not taken",
+					c.n,
+					e.Path,
+					e.Released,
+				)
 			}
 		}
 		if !counted {
@@ -81,21 +87,36 @@ func TestAutoChooses(t *testing.T) {
 // one, and otherwise releases second moments once, and that a named method is kept.
 func TestAutoMethod(t *testing.T) {
 	for _, d := range []int{3, 20} {
-		for _, selector := range []selection.Selector{nil, selection.None{},
-			selection.Kendall{K: 2}, selection.SubLasso{K: 2}} {
+		for _, selector := range []selection.Selector{
+			nil,
+			selection.None{},
+			selection.Kendall{K: 2},
+			selection.SubLasso{K: 2},
+		} {
 			for _, c := range []struct {
 				composition   budget.Composition
 				named, method string
-			}{{budget.Tight, "", "boosted-kernel"}, {budget.Tight, Auto, "boosted-kernel"},
-				{budget.Basic, Auto, "joint-gram"}, {budget.Tight, "adassp", "adassp"}} {
+			}{
+				{budget.Tight, "", "boosted-kernel"},
+				{budget.Tight, Auto, "boosted-kernel"},
+				{budget.Basic, Auto, "joint-gram"},
+				{budget.Tight, "adassp", "adassp"},
+			} {
 				p := pricePipeline(wideTable(t, 0, d))
-				p.Selector, p.Model, p.Budget.Composition = selector, defaultTrainer(c.named), c.composition
+				p.Selector = selector
+				p.Model = defaultTrainer(c.named)
+				p.Budget.Composition = c.composition
 				plan, err := p.Plan()
 				if err != nil {
 					t.Fatal(err)
 				}
 				if plan.Method() != c.method {
-					t.Errorf("%v composition, model %q: %s", c.composition, c.named, plan.Method())
+					t.Errorf(
+						"%v composition, model %q: %s",
+						c.composition,
+						c.named,
+						plan.Method(),
+					)
 				}
 			}
 		}
@@ -141,12 +162,14 @@ func oneHot(t testing.TB, n int) *dataset.Table {
 	categories := []string{"a", "b", "c", "d"}
 	var effect [20][4]float64
 	for j := range effect {
-		schema.Columns = append(schema.Columns,
+		schema.Columns = append(
+			schema.Columns,
 			dataset.Column{
 				Name:       fmt.Sprint("x", j),
 				Kind:       dataset.Category,
 				Categories: categories,
-			})
+			},
+		)
 		data[j].Codes = make([]int32, n)
 		for k := range effect[j] {
 			effect[j][k] = p.next()
@@ -182,8 +205,14 @@ func TestAutoOnCategories(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		prediction, err := res.Model.Predict(nil,
-			method.RowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:20], nil))
+		prediction, err := res.Model.Predict(
+			nil,
+			method.RowsOfColumns(
+				tab.All().Block(0, tab.Len()),
+				tab.Schema().Columns[:20],
+				nil,
+			),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +249,10 @@ func TestAutoPrice(t *testing.T) {
 	}
 	// The coin of the held-out part and the count's place in the same curve raise it.
 	if spent := curve.Epsilon(1e-6); spent > 1.15 || spent < 1 {
-		t.Errorf("the branch of all features spends %v by itself, want a little above 1", spent)
+		t.Errorf(
+			"the branch of all features spends %v by itself, want a little above 1",
+			spent,
+		)
 	}
 }
 
@@ -271,8 +303,11 @@ func TestSelectionShare(t *testing.T) {
 			}
 		}
 		if math.Abs(spent/total-.3) > 1e-12 {
-			t.Errorf("declared ranges %v: the selection has %v of the budget", declared,
-				spent/total)
+			t.Errorf(
+				"declared ranges %v: the selection has %v of the budget",
+				declared,
+				spent/total,
+			)
 		}
 	}
 }
@@ -298,18 +333,33 @@ func TestWithoutKernel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if plan.Method() != c.want || other != c.other || (len(plan.branches) > 1) != c.count {
-			t.Errorf("%v, %s: %s, %v, %d branches", c.composition, c.model, plan.Method(), other,
-				len(plan.branches))
+		if plan.Method() != c.want ||
+			other != c.other ||
+			(len(plan.branches) > 1) != c.count {
+			t.Errorf(
+				"%v, %s: %s, %v, %d branches",
+				c.composition,
+				c.model,
+				plan.Method(),
+				other,
+				len(plan.branches),
+			)
 		}
 	}
 	p := pricePipeline(wideTable(t, 0, 3))
-	p.Search = &Search{Runs: 2, Holdout: .2, Candidates: []Candidate{
-		{Model: boosting.Kernel{}}, {Model: boosting.Kernel{}, Selector: selection.None{}},
-		{Model: boosting.Additive{}},
-	}}
+	p.Search = &Search{
+		Runs:    2,
+		Holdout: .2,
+		Candidates: []Candidate{
+			{Model: boosting.Kernel{}},
+			{Model: boosting.Kernel{}, Selector: selection.None{}},
+			{Model: boosting.Additive{}},
+		},
+	}
 	q, other := p.WithoutKernel()
-	if _, err := q.Plan(); err != nil || !other ||
+	_, err := q.Plan()
+	if err != nil ||
+		!other ||
 		q.Search.Candidates[0].Model != method.Trainer(boosting.Kernel{}) ||
 		q.Search.Candidates[1].Model != method.Trainer(boosting.Additive{}) {
 		t.Errorf("%v, %v: %+v", other, err, q.Search.Candidates)

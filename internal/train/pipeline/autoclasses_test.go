@@ -53,9 +53,10 @@ func TestAutoClassesRule(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Two numbers and a column of two categories and the others: w = 2.9; mu is about .21.
-	if n := sort.Search(1<<30, func(low int) bool {
+	n := sort.Search(1<<30, func(low int) bool {
 		return plan.pickBranch(low, plan.facts.Columns).name == allBranch
-	}); n < 550 || n > 850 {
+	})
+	if n < 550 || n > 850 {
 		t.Errorf("curves from %d records on", n)
 	}
 	two := loansTable(t, 0, "no", "yes")
@@ -69,9 +70,13 @@ func TestAutoClassesRule(t *testing.T) {
 		*Pipeline
 		method string
 	}{
-		"a named selection": {selected, "boosted-kernel"}, "a named model": {named, "joint-gram"},
+		"a named selection": {selected, "boosted-kernel"},
+		"a named model":     {named, "joint-gram"},
 		"basic composition": {basic, "joint-gram"},
-		"three classes":     {gradePipeline(loansTable(t, 0, "a", "b", "c")), "prototypes"},
+		"three classes": {
+			gradePipeline(loansTable(t, 0, "a", "b", "c")),
+			"prototypes",
+		},
 	} {
 		plan, err := c.Plan()
 		if err != nil {

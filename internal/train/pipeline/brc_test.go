@@ -46,7 +46,9 @@ func TestBRCForms(t *testing.T) {
 			if i < 0 {
 				t.Fatalf("%q, %d rounds: no release of agreements", c.form, c.rounds)
 			}
-			if e := res.Events[i]; e.Law.Kind != c.kind || e.Law.Draws != c.draws ||
+			e := res.Events[i]
+			if e.Law.Kind != c.kind ||
+				e.Law.Draws != c.draws ||
 				e.Released != c.draws {
 				t.Errorf("%q, %d rounds: %+v", c.form, c.rounds, e)
 			}
@@ -71,7 +73,10 @@ func TestBRCPure(t *testing.T) {
 	p.Schema.Columns[0].Ranged = true
 	p.Schema.Columns[0].Lower = 0
 	p.Schema.Columns[0].Upper = 100
-	for form, want := range map[string]bool{boosting.Gaussian: false, boosting.Laplace: true} {
+	for form, want := range map[string]bool{
+		boosting.Gaussian: false,
+		boosting.Laplace:  true,
+	} {
 		p.Model = boosting.BRC{Form: form}
 		plan, err := p.Plan()
 		if (err == nil) != want {
@@ -91,8 +96,11 @@ func TestBRCFormsRefused(t *testing.T) {
 		form   string
 		rounds int
 		want   error
-	}{{"uniform", 0, method.ErrForm}, {boosting.Paper, 0, boosting.ErrPublished},
-		{"", boosting.MaxRounds + 1, boosting.ErrRounds}} {
+	}{
+		{"uniform", 0, method.ErrForm},
+		{boosting.Paper, 0, boosting.ErrPublished},
+		{"", boosting.MaxRounds + 1, boosting.ErrRounds},
+	} {
 		p := gradePipeline(loansTable(t, 0, "no", "yes"))
 		p.Model = boosting.BRC{Form: c.form, Rounds: c.rounds}
 		if _, err := p.Plan(); !errors.Is(err, c.want) {

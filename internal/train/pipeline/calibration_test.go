@@ -34,8 +34,11 @@ func TestCalibrationOfSpecification(t *testing.T) {
 	check("line", []float64{intercept, slope}, []float64{-.6554089, 2.3469198})
 	loose := calibrationPrior{precision: []float64{1e-6, 1e-4, .05, .05, .05, .05, .05}}
 	all, _ := c.fitCoefficients(loose, []float64{intercept, slope, 0, 0, 0, 0, 0})
-	check("curve", all,
-		[]float64{-.4634514, 2.0607148, .1296629, -.0167140, -1.4641457, -.0407439, -.2318842})
+	check(
+		"curve",
+		all,
+		[]float64{-.4634514, 2.0607148, .1296629, -.0167140, -1.4641457, -.0407439, -.2318842},
+	)
 	for score, want := range map[float64]float64{
 		-.8: .05347577,
 		-.4: .15464716,
@@ -43,7 +46,8 @@ func TestCalibrationOfSpecification(t *testing.T) {
 		.4:  .52541826,
 		.8:  .65648195,
 	} {
-		if got := sigmoid(weighted(all, calibrationBasis(score))); math.Abs(got-
+		got := sigmoid(weighted(all, calibrationBasis(score)))
+		if math.Abs(got-
 			want) > curveTolerance {
 			t.Errorf("at %v the probability is %v, want %v", score, got, want)
 		}
@@ -88,8 +92,8 @@ func TestCalibrationFollowsCounts(t *testing.T) {
 	for name, probability := range map[string]func(
 		float64,
 	) float64{"(1 + score)/2": even, "a low line": low} {
-		few, many := distance(20_000, 12, probability, probability),
-			distance(2_000_000, 12, probability, probability)
+		few := distance(20_000, 12, probability, probability)
+		many := distance(2_000_000, 12, probability, probability)
 		if few > .03 || many > .01 {
 			t.Errorf("%s: %.4f and %.4f away", name, few, many)
 		}

@@ -23,8 +23,14 @@ import (
 func loansTable(t testing.TB, n int, classes ...string) *dataset.Table {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{
-		{Name: "income"}, {Name: "age", Ranged: true, Lower: 0, Upper: 100},
-		{Name: "home", Kind: dataset.Category, Categories: []string{"rent", "own"}, Other: true},
+		{Name: "income"},
+		{Name: "age", Ranged: true, Lower: 0, Upper: 100},
+		{
+			Name:       "home",
+			Kind:       dataset.Category,
+			Categories: []string{"rent", "own"},
+			Other:      true,
+		},
 		{Name: "grade", Kind: dataset.Category, Categories: classes},
 	}}
 	data := make([]dataset.ColumnData, 4)
@@ -54,7 +60,9 @@ func loansTable(t testing.TB, n int, classes ...string) *dataset.Table {
 
 func gradePipeline(tab *dataset.Table) *Pipeline {
 	return &Pipeline{
-		Task: regression.TaskClassification, Schema: tab.Schema(), Target: "grade",
+		Task:    regression.TaskClassification,
+		Schema:  tab.Schema(),
+		Target:  "grade",
 		Holdout: DefaultHoldout,
 		Budget:  budget.Target{Epsilon: 1, Delta: 1e-6},
 	}
@@ -63,8 +71,10 @@ func gradePipeline(tab *dataset.Table) *Pipeline {
 // exactAccuracy returns the exact share of the rows with a class that a model classifies correctly.
 func exactAccuracy(t testing.TB, m regression.Model, tab *dataset.Table) float64 {
 	t.Helper()
-	guess, err := m.Predict(nil,
-		method.RowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:3], nil))
+	guess, err := m.Predict(
+		nil,
+		method.RowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:3], nil),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,8 +100,11 @@ func TestClassifiersBeatConstant(t *testing.T) {
 		methods []string
 	}{
 		{[]string{"no", "yes, sir"}, .85, Methods(regression.TaskClassification)},
-		{[]string{"low", "middle", "high"}, .55,
-			slices.DeleteFunc(Methods(regression.TaskClassification), TwoClasses)},
+		{
+			[]string{"low", "middle", "high"},
+			.55,
+			slices.DeleteFunc(Methods(regression.TaskClassification), TwoClasses),
+		},
 	} {
 		tab := loansTable(t, 30000, c.classes...)
 		for _, method := range c.methods {
@@ -109,8 +122,11 @@ func TestClassifiersBeatConstant(t *testing.T) {
 			if !ok {
 				t.Fatalf("%s: the model is %T", method, res.Model)
 			}
-			if o := m.Output(); o.Target != "grade" || !slices.Equal(o.Classes, c.classes) ||
-				o.Task != regression.TaskClassification || m.Guarantee == nil ||
+			o := m.Output()
+			if o.Target != "grade" ||
+				!slices.Equal(o.Classes, c.classes) ||
+				o.Task != regression.TaskClassification ||
+				m.Guarantee == nil ||
 				m.Guarantee.Epsilon != p.Budget.Epsilon {
 				t.Errorf("%s: %+v, guarantee %+v", method, o, m.Guarantee)
 			}
@@ -119,8 +135,11 @@ func TestClassifiersBeatConstant(t *testing.T) {
 				t.Errorf("%s of %d classes: accuracy %.3f", method, len(c.classes), exact)
 			}
 			// 3000 records are held out: .1 is eight standard deviations of the sampling error and of the noise.
-			if x := res.Confusion; x == nil || res.R2 != nil ||
-				math.Abs(x.Accuracy.Value-exact) > .1 || len(x.Counts) != len(c.classes)+1 {
+			x := res.Confusion
+			if x == nil ||
+				res.R2 != nil ||
+				math.Abs(x.Accuracy.Value-exact) > .1 ||
+				len(x.Counts) != len(c.classes)+1 {
 				t.Errorf("%s: confusion %+v, exact accuracy %.3f", method, x, exact)
 			}
 			if len(res.Events) == 0 || res.Task != regression.TaskClassification {
@@ -160,7 +179,13 @@ func TestClassesPlan(t *testing.T) {
 	two, few := total(single)
 	// The cutoff of two classes adds one leaf.
 	if math.Abs(four/two-1) > .01 || leaves != 4*(few-1) {
-		t.Errorf("mu^2 of four fits is %v, of one %v; %d and %d leaves", four, two, leaves, few)
+		t.Errorf(
+			"mu^2 of four fits is %v, of one %v; %d and %d leaves",
+			four,
+			two,
+			leaves,
+			few,
+		)
 	}
 	p.Model = adassp.JointGram{}
 	if plan, err = p.Plan(); err != nil {
@@ -194,7 +219,9 @@ func TestClassesSpend(t *testing.T) {
 				// Columns of known ranges may be chosen; the other ranges are then paid for too.
 				none := strings.Contains(l.Path, "/scaling/") &&
 					!slices.Contains(res.Selected, "income")
-				if e := res.Events[i]; e.Path != l.Path || e.Law != l.Law ||
+				e := res.Events[i]
+				if e.Path != l.Path ||
+					e.Law != l.Law ||
 					e.Released != e.Law.Draws && !none {
 					t.Errorf("%s: leaf %+v, event %+v", method, l, e)
 				}
@@ -207,8 +234,11 @@ func TestClassesSpend(t *testing.T) {
 // are refused.
 func TestSelectionForClasses(t *testing.T) {
 	tab := loansTable(t, 20000, "no", "yes")
-	for _, s := range []selection.Selector{selection.Kendall{K: 1}, selection.SIS{K: 1},
-		selection.SubLasso{K: 1}} {
+	for _, s := range []selection.Selector{
+		selection.Kendall{K: 1},
+		selection.SIS{K: 1},
+		selection.SubLasso{K: 1},
+	} {
 		p := gradePipeline(tab)
 		p.Selector = s
 		p.Budget.Epsilon = 4
@@ -270,19 +300,31 @@ func TestClassesRefused(t *testing.T) {
 		"numeric target": {func(p *Pipeline) { p.Target = "income" }, ErrClasses},
 		"absent target":  {func(p *Pipeline) { p.Target = "?" }, ErrClasses},
 		"class target":   {func(p *Pipeline) { p.Task = "" }, ErrTarget},
-		"one class": {func(p *Pipeline) {
-			p.Schema.Columns[3].Categories = []string{"a"}
-		}, ErrClasses},
+		"one class": {
+			func(p *Pipeline) {
+				p.Schema.Columns[3].Categories = []string{"a"}
+			},
+			ErrClasses,
+		},
 		"other": {func(p *Pipeline) { p.Schema.Columns[3].Other = true }, ErrClasses},
 		"tukey": {func(p *Pipeline) { p.Model = tukey.Tukey{} }, ErrTwoClasses},
-		"tukey, fallback": {func(p *Pipeline) {
-			p.Model = tukey.Tukey{}
-			p.Fallback = adassp.JointGram{}
-		}, ErrTwoClasses},
-		"kendall": {func(p *Pipeline) {
-			p.Selector = selection.Kendall{K: 1}
-		}, ErrTwoClasses},
-		"unknown model": {func(p *Pipeline) { p.Model = defaultTrainer("oracle") }, ErrModel},
+		"tukey, fallback": {
+			func(p *Pipeline) {
+				p.Model = tukey.Tukey{}
+				p.Fallback = adassp.JointGram{}
+			},
+			ErrTwoClasses,
+		},
+		"kendall": {
+			func(p *Pipeline) {
+				p.Selector = selection.Kendall{K: 1}
+			},
+			ErrTwoClasses,
+		},
+		"unknown model": {
+			func(p *Pipeline) { p.Model = defaultTrainer("oracle") },
+			ErrModel,
+		},
 	} {
 		p := gradePipeline(tab)
 		p.Schema = p.Schema.Clone()
@@ -298,13 +340,17 @@ func TestClassesRefused(t *testing.T) {
 func TestClassesTotal(t *testing.T) {
 	schema := loansTable(t, 0, "no way", "yes way").Schema()
 	for name, codes := range map[string][]int32{
-		"none": nil, "one record": {1}, "one class": {1, 1, 1, 1, 1, 1},
-		"no class": {2, 2, 2, 9, -4}, "unseen": {0, 0, 2, 0, 2},
+		"none":       nil,
+		"one record": {1},
+		"one class":  {1, 1, 1, 1, 1, 1},
+		"no class":   {2, 2, 2, 9, -4},
+		"unseen":     {0, 0, 2, 0, 2},
 	} {
 		data := []dataset.ColumnData{{}, {}, {}, {Codes: codes}}
 		for i := range codes {
-			data[0].Floats, data[1].Floats, data[2].Codes = append(data[0].Floats, math.Inf(i%3-1)),
-				append(data[1].Floats, math.NaN()), append(data[2].Codes, int32(i))
+			data[0].Floats = append(data[0].Floats, math.Inf(i%3-1))
+			data[1].Floats = append(data[1].Floats, math.NaN())
+			data[2].Codes = append(data[2].Codes, int32(i))
 		}
 		tab, err := dataset.NewTable(schema, data, nil)
 		if err != nil {

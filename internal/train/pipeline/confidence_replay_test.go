@@ -37,8 +37,13 @@ func TestConfidenceOfRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := run.FitRecorded(context.Background(), plan, tab, Options{},
-			mechanism.NewRecorder(3))
+		res, err := run.FitRecorded(
+			context.Background(),
+			plan,
+			tab,
+			Options{},
+			mechanism.NewRecorder(3),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +54,8 @@ func TestConfidenceOfRuns(t *testing.T) {
 		if c == nil {
 			continue
 		}
-		if (len(c.Columns) > 0) != tt.probable || (c.Gap == nil) != tt.probable ||
+		if (len(c.Columns) > 0) != tt.probable ||
+			(c.Gap == nil) != tt.probable ||
 			c.Selector != tt.x.Name() {
 			t.Errorf("%s: %+v", tt.x.Name(), c)
 		}
@@ -59,9 +65,15 @@ func TestConfidenceOfRuns(t *testing.T) {
 			if x.Column != tab.Schema().Columns[j].Name {
 				t.Errorf("%s: column %d is %q", tt.x.Name(), j, x.Column)
 			}
-			if len(res.Selected) == 4 && slices.Contains(res.Selected, x.Column) &&
+			if len(res.Selected) == 4 &&
+				slices.Contains(res.Selected, x.Column) &&
 				!(x.Probability > .9) {
-				t.Errorf("%s: %q has the probability %.2f", tt.x.Name(), x.Column, x.Probability)
+				t.Errorf(
+					"%s: %q has the probability %.2f",
+					tt.x.Name(),
+					x.Column,
+					x.Probability,
+				)
 			}
 		}
 		if tt.probable && math.Abs(sum-float64(len(res.Selected))) > 1e-9 {

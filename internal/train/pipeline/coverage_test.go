@@ -33,8 +33,10 @@ func publicTable(t testing.TB, name string) (*Pipeline, *dataset.Table) {
 		t.Fatal(err)
 	}
 	return &Pipeline{
-		Schema: schema, Target: header[len(header)-1], Holdout: DefaultHoldout,
-		Budget: budget.Target{Epsilon: math.Log(3), Delta: 1e-5},
+		Schema:  schema,
+		Target:  header[len(header)-1],
+		Holdout: DefaultHoldout,
+		Budget:  budget.Target{Epsilon: math.Log(3), Delta: 1e-5},
 	}, tab
 }
 
@@ -60,14 +62,20 @@ func TestIntervalOnRealData(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if exact := exactR2(t, res, fresh); exact >= res.R2.Lower && exact <= res.R2.Upper {
+				exact := exactR2(t, res, fresh)
+				if exact >= res.R2.Lower && exact <= res.R2.Upper {
 					covered++
 				}
 				widths[i] = res.R2.Upper - res.R2.Lower
 			}
 			slices.Sort(widths)
-			t.Logf("%d of %d intervals cover; widths: median %.3f, largest %.3f", covered, fits,
-				widths[fits/2], widths[fits-1])
+			t.Logf(
+				"%d of %d intervals cover; widths: median %.3f, largest %.3f",
+				covered,
+				fits,
+				widths[fits/2],
+				widths[fits-1],
+			)
 			if covered < 43 {
 				t.Errorf("%d of %d intervals cover", covered, fits)
 			}
@@ -76,7 +84,11 @@ func TestIntervalOnRealData(t *testing.T) {
 }
 
 // splitHalves assigns the records of a table of numbers to two tables at random.
-func splitHalves(t *testing.T, tab *dataset.Table, seed uint64) (first, second *dataset.Table) {
+func splitHalves(
+	t *testing.T,
+	tab *dataset.Table,
+	seed uint64,
+) (first, second *dataset.Table) {
 	t.Helper()
 	order := rand.New(rand.NewPCG(seed, 1)).Perm(tab.Len())
 	table := func(rows []int) *dataset.Table {
@@ -107,6 +119,11 @@ func exactR2(t *testing.T, res *Result, fresh *dataset.Table) float64 {
 	for i, x := range prediction {
 		prediction[i] = min(max(x, m.Lower), m.Upper)
 	}
-	return evaluate.Exact(fresh.Float(len(fresh.Schema().Columns)-1), prediction,
-		res.R2.TargetLower, res.R2.TargetUpper, res.R2.ErrorLimit)
+	return evaluate.Exact(
+		fresh.Float(len(fresh.Schema().Columns)-1),
+		prediction,
+		res.R2.TargetLower,
+		res.R2.TargetUpper,
+		res.R2.ErrorLimit,
+	)
 }

@@ -38,9 +38,11 @@ func TestCutoffBin(t *testing.T) {
 func TestBestCutoff(t *testing.T) {
 	counts := make([]float64, 2*cutoffBins)
 	for b := range cutoffBins {
-		counts[b], counts[cutoffBins+b] = 10, 1
+		counts[b] = 10
+		counts[cutoffBins+b] = 1
 		if b >= 25 { // scores above 25/32 - 1
-			counts[b], counts[cutoffBins+b] = 1, 10
+			counts[b] = 1
+			counts[cutoffBins+b] = 10
 		}
 	}
 	if got, want := bestCutoff(counts, 0), 25./32-1; got != want {
@@ -50,9 +52,11 @@ func TestBestCutoff(t *testing.T) {
 		t.Errorf("%v from noise", got)
 	}
 	for b := range cutoffBins { // the mirror image: scores up to 39/32 - 1 are the first class's
-		counts[b], counts[cutoffBins+b] = 10, 1
+		counts[b] = 10
+		counts[cutoffBins+b] = 1
 		if b >= 39 {
-			counts[b], counts[cutoffBins+b] = 1, 10
+			counts[b] = 1
+			counts[cutoffBins+b] = 10
 		}
 	}
 	if got, want := bestCutoff(counts, 0), 39./32-1; got != want {
@@ -92,15 +96,23 @@ func shiftedTable(t *testing.T, n int) (*dataset.Table, *regression.Linear) {
 		}
 	}
 	tab, err := dataset.NewTable(
-		dataset.Schema{Columns: []dataset.Column{{Name: "x"},
-			{Name: "y", Kind: dataset.Category, Categories: []string{"a", "b"}}}},
-		[]dataset.ColumnData{{Floats: x}, {Codes: codes}}, nil)
+		dataset.Schema{Columns: []dataset.Column{
+			{Name: "x"},
+			{Name: "y", Kind: dataset.Category, Categories: []string{"a", "b"}},
+		}},
+		[]dataset.ColumnData{{Floats: x}, {Codes: codes}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return tab, &regression.Linear{
-		Target: "y", Columns: []regression.Column{{Name: "x", Lower: -1, Upper: 1}},
-		Terms: []regression.Term{{Coefficient: 1}}, Intercept: .4, Lower: -1, Upper: 1,
+		Target:    "y",
+		Columns:   []regression.Column{{Name: "x", Lower: -1, Upper: 1}},
+		Terms:     []regression.Term{{Coefficient: 1}},
+		Intercept: .4,
+		Lower:     -1,
+		Upper:     1,
 	}
 }
 
@@ -142,23 +154,37 @@ func TestCutoffSensitivity(t *testing.T) {
 			codes := make([]int32, len(rows))
 			scores := make([]float64, len(rows))
 			for i, r := range rows {
-				codes[i], scores[i] = r.code, r.score
+				codes[i] = r.code
+				scores[i] = r.score
 			}
 			tab, err := dataset.NewTable(
-				dataset.Schema{Columns: []dataset.Column{{Name: "score"},
-					{Name: "y", Kind: dataset.Category, Categories: []string{"a", "b"}}}},
-				[]dataset.ColumnData{{Floats: scores}, {Codes: codes}}, nil)
+				dataset.Schema{Columns: []dataset.Column{
+					{Name: "score"},
+					{Name: "y", Kind: dataset.Category, Categories: []string{"a", "b"}},
+				}},
+				[]dataset.ColumnData{{Floats: scores}, {Codes: codes}},
+				nil,
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
 			same := &regression.Linear{
 				Columns: []regression.Column{{Name: "score", Lower: -10, Upper: 10}},
 				Terms:   []regression.Term{{Coefficient: 1}},
-				Lower:   -regression.Unbounded, Upper: regression.Unbounded,
+				Lower:   -regression.Unbounded,
+				Upper:   regression.Unbounded,
 			}
-			x := cellStatistic{method.NewPredictor(same, tab.Schema().Columns[:1]), 2 * cutoffBins,
-				cutoffCell{}}
-			p, err := mechanism.Sum[*cellsPass](t.Context(), s, memory.NewRecords(tab.All()), x)
+			x := cellStatistic{
+				method.NewPredictor(same, tab.Schema().Columns[:1]),
+				2 * cutoffBins,
+				cutoffCell{},
+			}
+			p, err := mechanism.Sum[*cellsPass](
+				t.Context(),
+				s,
+				memory.NewRecords(tab.All()),
+				x,
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -179,7 +205,8 @@ func TestCutoffSensitivity(t *testing.T) {
 				before := cells(r)
 				after := cells(q)
 				if rel == budget.AddRemove {
-					before, after = base, cells(records[0], r)
+					before = base
+					after = cells(records[0], r)
 				}
 				sum := 0.
 				for i := range before {

@@ -29,7 +29,9 @@ import (
 func TestPlanOfAnother(t *testing.T) {
 	tab := housesTable(t, 400)
 	for name, change := range map[string]func(p *Pipeline){
-		"relation": func(p *Pipeline) { p.Budget.Relation = budget.SubstitutePrivateColumns },
+		"relation": func(p *Pipeline) {
+			p.Budget.Relation = budget.SubstitutePrivateColumns
+		},
 		"epsilon":  func(p *Pipeline) { p.Budget.Epsilon = 9 },
 		"holdout":  func(p *Pipeline) { p.Holdout = 0 },
 		"model":    func(p *Pipeline) { p.Model = adassp.AdaSSP{} },
@@ -51,21 +53,25 @@ func TestPlanOfAnother(t *testing.T) {
 			if search {
 				p.Model = nil
 				p.Search = &Search{
-					Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}}},
-					Runs:       3,
-					Holdout:    .2,
+					Candidates: []Candidate{
+						{Model: adassp.JointGram{}},
+						{Model: adassp.AdaSSP{}},
+					},
+					Runs:    3,
+					Holdout: .2,
 				}
 			}
 			plan, err := p.Plan()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := p.FitPlan(context.Background(), plan, tab, Options{}); err != nil {
+			_, err = p.FitPlan(context.Background(), plan, tab, Options{})
+			if err != nil {
 				t.Errorf("%s: unchanged: %v", name, err)
 			}
 			change(p)
-			if res, err := p.FitPlan(context.Background(), plan, tab, Options{}); !errors.Is(err,
-				ErrPlan) || res != nil {
+			res, err := p.FitPlan(context.Background(), plan, tab, Options{})
+			if !errors.Is(err, ErrPlan) || res != nil {
 				t.Errorf("%s changed after the plan: %v", name, err)
 			}
 		}
@@ -80,7 +86,8 @@ func TestCuratorIsNotPrinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.Curator.Rows != 777 || res.Curator.TrainRows+res.Curator.HoldoutRows != 777 ||
+	if res.Curator.Rows != 777 ||
+		res.Curator.TrainRows+res.Curator.HoldoutRows != 777 ||
 		len(res.Curator.Seconds) == 0 {
 		t.Errorf("the curator's facts: %d rows", res.Curator.Rows)
 	}
@@ -107,7 +114,8 @@ func TestCuratorIsNotPrinted(t *testing.T) {
 		_, texts["log of "+name], _ = strings.Cut(log.String(), "what=")
 	}
 	for name, text := range texts {
-		if strings.Contains(text, "777") || strings.Contains(text, "309") ||
+		if strings.Contains(text, "777") ||
+			strings.Contains(text, "309") ||
 			strings.Contains(text, "split") {
 			t.Errorf("%s: %s", name, text)
 		}
@@ -125,8 +133,10 @@ func TestSelectorFromElsewhere(t *testing.T) {
 		"a pointer": func(p *Pipeline) { p.Selector = &peeking{} },
 		"candidate": func(p *Pipeline) {
 			p.Search = &Search{
-				Candidates: []Candidate{{Model: adassp.JointGram{}},
-					{Model: adassp.AdaSSP{}, Selector: peeking{}}},
+				Candidates: []Candidate{
+					{Model: adassp.JointGram{}},
+					{Model: adassp.AdaSSP{}, Selector: peeking{}},
+				},
 				Runs:    3,
 				Holdout: .2,
 			}
@@ -162,12 +172,16 @@ func TestEndedRunReleasesNothing(t *testing.T) {
 		Records: memory.NewRecords(tab.All()),
 		Ranges:  make([]scaling.Range, 4),
 	}
-	if _, err := runTrainer(ctx, b.trainer, s.Sub(trainNode).Sub(modelNode), d); !errors.Is(err,
-		context.Canceled) {
+	_, err = runTrainer(ctx, b.trainer, s.Sub(trainNode).Sub(modelNode), d)
+	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("cancelled: %v", err)
 	}
-	if _, err := mechanism.SymmetricGaussian(s.Sub(trainNode).Sub(modelNode), "gram",
-		s.NewGram(2, 1).Bound()); !errors.Is(err, mechanism.ErrClosed) {
+	_, err = mechanism.SymmetricGaussian(
+		s.Sub(trainNode).Sub(modelNode),
+		"gram",
+		s.NewGram(2, 1).Bound(),
+	)
+	if !errors.Is(err, mechanism.ErrClosed) {
 		t.Errorf("a release after the end: %v", err)
 	}
 }
@@ -199,7 +213,8 @@ func TestTrainerEnds(t *testing.T) {
 		go func() {
 			solving := []byte("mat.(*EigenSym).Factorize")
 			stacks := make([]byte, 1<<20)
-			for ctx.Err() == nil && !bytes.Contains(stacks[:runtime.Stack(stacks, true)], solving) {
+			for ctx.Err() == nil &&
+				!bytes.Contains(stacks[:runtime.Stack(stacks, true)], solving) {
 				runtime.Gosched()
 			}
 			cancel()
@@ -207,15 +222,19 @@ func TestTrainerEnds(t *testing.T) {
 		b := plan.branches[0]
 		ranges := make([]scaling.Range, 301)
 		for j := range ranges {
-			ranges[j] = scaling.Range{Lower: -1, Upper: 1, Declared: true}
+			ranges[j] = scaling.Range{
+				Lower:    -1,
+				Upper:    1,
+				Declared: true,
+			}
 		}
 		d := method.Data{
 			Facts:   p.factsOf(b, b.columns),
 			Records: memory.NewRecords(tab.All()),
 			Ranges:  ranges,
 		}
-		if _, err := runTrainer(ctx, b.trainer, s.Sub(trainNode).Sub(modelNode), d); err != nil &&
-			!errors.Is(err, context.Canceled) {
+		_, err := runTrainer(ctx, b.trainer, s.Sub(trainNode).Sub(modelNode), d)
+		if err != nil && !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled: %v", err) // nil where the trainer was the faster one
 		}
 		cancel()
@@ -248,8 +267,8 @@ func TestPlanPaysOnce(t *testing.T) {
 	plan := price()
 	changed := *p
 	changed.Holdout = 0
-	if _, err := changed.FitPlan(context.Background(), plan, tab, Options{}); !errors.Is(err,
-		ErrPlan) {
+	_, err := changed.FitPlan(context.Background(), plan, tab, Options{})
+	if !errors.Is(err, ErrPlan) {
 		t.Errorf("a changed pipeline: %v", err)
 	}
 	const runs = 8

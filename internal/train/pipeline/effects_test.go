@@ -13,10 +13,20 @@ import (
 // housesOf reads the houses of the fixture with the column ocean as a category.
 func housesOf(t testing.TB, ocean dataset.Column) *dataset.Table {
 	t.Helper()
-	schema := dataset.Schema{Columns: []dataset.Column{{Name: "area"}, {Name: "age"},
-		{Name: "distance"}, {Name: "quality"}, ocean, {Name: "price"}}}
-	tab, _, err := dataset.Read(context.Background(), "../../../testdata/houses.csv", schema,
-		dataset.ReadOptions{})
+	schema := dataset.Schema{Columns: []dataset.Column{
+		{Name: "area"},
+		{Name: "age"},
+		{Name: "distance"},
+		{Name: "quality"},
+		ocean,
+		{Name: "price"},
+	}}
+	tab, _, err := dataset.Read(
+		context.Background(),
+		"../../../testdata/houses.csv",
+		schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,14 +90,19 @@ func TestEmptyLevelIsNotSignificant(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, term := range effectsIn(t, res.Model) {
-					if term.Category == "lake" && math.Abs(term.Coefficient) > 1.96*term.StdError {
+					if term.Category == "lake" &&
+						math.Abs(term.Coefficient) > 1.96*term.StdError {
 						significant++
 					}
 				}
 			}
 			if significant > most {
-				t.Errorf("%s: a level without records is significant in %d of %d runs", method,
-					significant, runs)
+				t.Errorf(
+					"%s: a level without records is significant in %d of %d runs",
+					method,
+					significant,
+					runs,
+				)
 			}
 		}
 	}
@@ -116,7 +131,10 @@ func TestImportancesOfMethods(t *testing.T) {
 			t.Errorf("%s: %+v", method, res.Importances)
 		}
 		for i, x := range res.Importances {
-			if !(0 <= x.Lower && x.Lower <= x.Value && x.Value <= x.Upper && x.Level == .95) ||
+			if !(0 <= x.Lower &&
+				x.Lower <= x.Value &&
+				x.Value <= x.Upper &&
+				x.Level == .95) ||
 				i > 0 && x.Value > res.Importances[i-1].Value {
 				t.Errorf("%s: %+v", method, res.Importances)
 			}
@@ -142,7 +160,8 @@ func TestImportancesOfMethods(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(res.Importances) != want || want > 0 && res.Importances[0].Column != "income" {
+			if len(res.Importances) != want ||
+				want > 0 && res.Importances[0].Column != "income" {
 				t.Errorf("%s, %d classes: %+v", method, len(classes), res.Importances)
 			}
 		}

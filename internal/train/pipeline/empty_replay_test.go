@@ -26,10 +26,20 @@ import (
 func withEmpty(t *testing.T, n, classes int) (with, without *dataset.Table) {
 	t.Helper()
 	ranged := func(name string) dataset.Column {
-		return dataset.Column{Name: name, Ranged: true, Lower: -2, Upper: 2}
+		return dataset.Column{
+			Name:   name,
+			Ranged: true,
+			Lower:  -2,
+			Upper:  2,
+		}
 	}
-	schema := dataset.Schema{Columns: []dataset.Column{ranged("a"), ranged("b"), ranged("c"),
-		{Name: "k", Kind: dataset.Category, Categories: []string{"u", "v"}}, ranged("y")}}
+	schema := dataset.Schema{Columns: []dataset.Column{
+		ranged("a"),
+		ranged("b"),
+		ranged("c"),
+		{Name: "k", Kind: dataset.Category, Categories: []string{"u", "v"}},
+		ranged("y"),
+	}}
 	if classes > 0 {
 		schema.Columns[4] = dataset.Column{
 			Name:       "y",
@@ -57,7 +67,10 @@ func withEmpty(t *testing.T, n, classes int) (with, without *dataset.Table) {
 		x := [3]float64{p.next(), p.next(), p.next()}
 		k := int32(i % 2)
 		y := x[0] - x[1]/2 + float64(k)/4 + p.next()/4
-		class := int32(min(max(int((y+1)/2*float64(max(classes, 1))), 0), max(classes-1, 0)))
+		class := int32(min(
+			max(int((y+1)/2*float64(max(classes, 1))), 0),
+			max(classes-1, 0),
+		))
 		if i%5 == 2 {
 			add(all, [3]float64{2, -2, 2}, k, math.NaN(), int32(classes))
 		} else {
@@ -90,12 +103,16 @@ func TestEmptyRecordsAddNothing(t *testing.T) {
 	}
 	runs := map[string]run{
 		"auto":    {0, func(*Pipeline) {}},
-		"auto, 2": {2, func(*Pipeline) {}}, "auto, 3": {3, func(*Pipeline) {}},
+		"auto, 2": {2, func(*Pipeline) {}},
+		"auto, 3": {3, func(*Pipeline) {}},
 		"search": {0, func(p *Pipeline) {
 			p.Search = &Search{
-				Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}}},
-				Runs:       3,
-				Holdout:    .3,
+				Candidates: []Candidate{
+					{Model: adassp.JointGram{}},
+					{Model: adassp.AdaSSP{}},
+				},
+				Runs:    3,
+				Holdout: .3,
 			}
 		}},
 		"sizes": {2, func(p *Pipeline) {
@@ -115,16 +132,19 @@ func TestEmptyRecordsAddNothing(t *testing.T) {
 		for _, m := range Methods(task) {
 			for _, form := range formsOf(m) {
 				if form != boosting.Paper && !(classes > 2 && TwoClasses(m)) {
-					runs[fmt.Sprintf("%s %s, %d", m, form, classes)] = run{classes,
+					runs[fmt.Sprintf("%s %s, %d", m, form, classes)] = run{
+						classes,
 						func(p *Pipeline) {
 							p.Model = trainerInForm(m, form)
-						}}
+						},
+					}
 				}
 			}
 		}
 	}
 	for _, s := range []selection.Selector{
-		selection.Kendall{K: 2}, selection.SubLasso{K: 2},
+		selection.Kendall{K: 2},
+		selection.SubLasso{K: 2},
 		selection.SIS{K: 2, Score: selection.ScoreTau},
 		selection.SIS{K: 2, Score: selection.ScoreProduct},
 		selection.SIS{K: 2, Score: selection.ScoreCorrelation},
@@ -136,8 +156,11 @@ func TestEmptyRecordsAddNothing(t *testing.T) {
 			}}
 		}
 	}
-	for _, s := range []selection.Selector{selection.DPFSDR{K: 2}, selection.DPFS{K: 2},
-		selection.CRFS{K: 2}} {
+	for _, s := range []selection.Selector{
+		selection.DPFSDR{K: 2},
+		selection.DPFS{K: 2},
+		selection.CRFS{K: 2},
+	} {
 		runs[s.Name()] = run{3, func(p *Pipeline) {
 			p.Model = adassp.JointGram{}
 			p.Selector = s
@@ -158,11 +181,16 @@ func TestEmptyRecordsAddNothing(t *testing.T) {
 			if mayAbstain(p.Model) {
 				p.Budget.Epsilon = 100
 			}
-			a, b := fitSeeded(t, p, with), fitSeeded(t, p, without)
-			if a.Model == nil || !reflect.DeepEqual(a.Model, b.Model) ||
+			a := fitSeeded(t, p, with)
+			b := fitSeeded(t, p, without)
+			if a.Model == nil ||
+				!reflect.DeepEqual(a.Model, b.Model) ||
 				!reflect.DeepEqual(a.Events, b.Events) {
-				t.Errorf("the model %+v, and without the records that have no target %+v", a.Model,
-					b.Model)
+				t.Errorf(
+					"the model %+v, and without the records that have no target %+v",
+					a.Model,
+					b.Model,
+				)
 			}
 		})
 	}

@@ -14,11 +14,19 @@ import (
 
 // staysTable returns n records of a clinic whose stays last 3.27 days on average, where the given share has no target,
 // along with the mean of the other records.
-func staysTable(t testing.TB, n int, empty float64, declared bool) (*dataset.Table, float64) {
+func staysTable(
+	t testing.TB,
+	n int,
+	empty float64,
+	declared bool,
+) (*dataset.Table, float64) {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{
-		{Name: "age"}, {Name: "risk"}, {Name: "weight"},
-		{Name: "ward", Kind: dataset.Category, Categories: []string{"a", "b", "c"}}, {Name: "days"},
+		{Name: "age"},
+		{Name: "risk"},
+		{Name: "weight"},
+		{Name: "ward", Kind: dataset.Category, Categories: []string{"a", "b", "c"}},
+		{Name: "days"},
 	}}
 	data := make([]dataset.ColumnData, 5)
 	p := sequence(7)
@@ -37,14 +45,20 @@ func staysTable(t testing.TB, n int, empty float64, declared bool) (*dataset.Tab
 		}
 		data[0].Floats, data[1].Floats, data[2].Floats = append(data[0].Floats, age),
 			append(data[1].Floats, risk), append(data[2].Floats, 70+20*p.next())
-		data[3].Codes, data[4].Floats = append(data[3].Codes, ward), append(data[4].Floats, days)
+		data[3].Codes = append(data[3].Codes, ward)
+		data[4].Floats = append(data[4].Floats, days)
 	}
 	mean := sum / float64(count)
 	for i := range data[4].Floats {
 		data[4].Floats[i] *= 3.27 / mean
 	}
 	if declared {
-		for j, to := range map[int][2]float64{0: {18, 100}, 1: {0, 1}, 2: {40, 120}, 4: {0, 60}} {
+		for j, to := range map[int][2]float64{
+			0: {18, 100},
+			1: {0, 1},
+			2: {40, 120},
+			4: {0, 60},
+		} {
 			c := &schema.Columns[j]
 			c.Ranged = true
 			c.Lower = to[0]
@@ -115,10 +129,16 @@ func TestEmptyTargets(t *testing.T) {
 				if m == "cost-tree" {
 					off = .045
 				}
-				if got := meanPrediction(t, p, tab, fits); !(math.Abs(got-want) <= off*want) {
+				got := meanPrediction(t, p, tab, fits)
+				if !(math.Abs(got-want) <= off*want) {
 					t.Errorf(
 						"%s, ranges declared %v, %v of the targets empty: mean prediction %.3f, of the targets %.3f",
-						m, declared, empty, got, want)
+						m,
+						declared,
+						empty,
+						got,
+						want,
+					)
 				}
 			}
 		}
@@ -143,10 +163,15 @@ func emptyShares() []float64 {
 
 // classlessTable returns n records of two classes, about 30% in the second. The given share of the records has no
 // class.
-func classlessTable(t testing.TB, n int, empty float64) (tab *dataset.Table, classes []int32) {
+func classlessTable(
+	t testing.TB,
+	n int,
+	empty float64,
+) (tab *dataset.Table, classes []int32) {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{
-		{Name: "income"}, {Name: "age"},
+		{Name: "income"},
+		{Name: "age"},
 		{Name: "home", Kind: dataset.Category, Categories: []string{"a", "b", "c"}},
 		{Name: "repaid", Kind: dataset.Category, Categories: []string{"no", "yes"}},
 	}}
@@ -164,9 +189,10 @@ func classlessTable(t testing.TB, n int, empty float64) (tab *dataset.Table, cla
 		if float64(i%10) < 10*empty {
 			class = 2
 		}
-		data[0].Floats, data[1].Floats = append(data[0].Floats, 30+20*income),
-			append(data[1].Floats, age)
-		data[2].Codes, data[3].Codes = append(data[2].Codes, home), append(data[3].Codes, class)
+		data[0].Floats = append(data[0].Floats, 30+20*income)
+		data[1].Floats = append(data[1].Floats, age)
+		data[2].Codes = append(data[2].Codes, home)
+		data[3].Codes = append(data[3].Codes, class)
 	}
 	tab, err := dataset.NewTable(schema, data, nil)
 	if err != nil {
@@ -183,10 +209,16 @@ func TestEmptyClasses(t *testing.T) {
 	for _, m := range append(Methods(regression.TaskClassification), Auto) {
 		want := meanRecalls(t, m, 0)
 		for _, empty := range emptyShares() {
-			if got := meanRecalls(t, m, empty); !(math.Abs(got[0]-want[0]) <= .1 &&
+			got := meanRecalls(t, m, empty)
+			if !(math.Abs(got[0]-want[0]) <= .1 &&
 				math.Abs(got[1]-want[1]) <= .1) {
-				t.Errorf("%s, %v without a class: recalls %.3f, with all of them %.3f", m, empty,
-					got, want)
+				t.Errorf(
+					"%s, %v without a class: recalls %.3f, with all of them %.3f",
+					m,
+					empty,
+					got,
+					want,
+				)
 			}
 		}
 	}

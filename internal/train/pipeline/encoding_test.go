@@ -33,7 +33,10 @@ func manyValued(
 			{Name: "k", Kind: dataset.Category, Other: true, TargetEncoded: true},
 			{Name: "y", Ranged: true, Lower: -3, Upper: 3},
 		}},
-		Target: "y", Budget: budget.Target{Epsilon: epsilon, Delta: 1e-6}, Holdout: .1, Model: m,
+		Target:  "y",
+		Budget:  budget.Target{Epsilon: epsilon, Delta: 1e-6},
+		Holdout: .1,
+		Model:   m,
 	}
 	if classes {
 		p.Task = regression.TaskClassification
@@ -47,10 +50,13 @@ func manyValued(
 	weights := make([]float64, 150)
 	sum := 0.
 	for v := range effect {
-		p.Schema.Columns[1].Categories = append(p.Schema.Columns[1].Categories,
-			fmt.Sprintf("v%03d", v))
+		p.Schema.Columns[1].Categories = append(
+			p.Schema.Columns[1].Categories,
+			fmt.Sprintf("v%03d", v),
+		)
 		sum += 1 / float64(v+1)
-		effect[v], weights[v] = math.Sin(float64(3*v+1)), sum
+		effect[v] = math.Sin(float64(3*v + 1))
+		weights[v] = sum
 	}
 	data := make([]dataset.ColumnData, 3)
 	r := testrows.Points(5)
@@ -66,7 +72,8 @@ func manyValued(
 			v = len(effect)
 			y = a
 		}
-		data[0].Floats, data[1].Codes = append(data[0].Floats, a), append(data[1].Codes, int32(v))
+		data[0].Floats = append(data[0].Floats, a)
+		data[1].Codes = append(data[1].Codes, int32(v))
 		if classes {
 			code := int32(0)
 			if y > 0 {
@@ -93,8 +100,12 @@ func manyValued(
 // TestEncoding checks that with a large budget each value is encoded as the mean of the target over its records, and
 // that models predict from the texts and explain as much as the means do.
 func TestEncoding(t *testing.T) {
-	for _, m := range []method.Trainer{adassp.JointGram{}, boosting.BoostedAdaSSP{},
-		boosting.Additive{}, boosting.Kernel{}} {
+	for _, m := range []method.Trainer{
+		adassp.JointGram{},
+		boosting.BoostedAdaSSP{},
+		boosting.Additive{},
+		boosting.Kernel{},
+	} {
 		p, table := manyValued(t, false, m, 20)
 		res, err := p.Fit(t.Context(), table, Options{})
 		if err != nil {
@@ -104,7 +115,9 @@ func TestEncoding(t *testing.T) {
 			t.Fatal(m.Name(), err)
 		}
 		c := res.Model.Inputs()[1]
-		if c.Type != regression.Numeric || len(c.Values) != 151 || len(c.Categories) != 150 {
+		if c.Type != regression.Numeric ||
+			len(c.Values) != 151 ||
+			len(c.Categories) != 150 {
 			t.Fatalf("%s: the column is %+v", m.Name(), c)
 		}
 		for v, got := range c.Values[:5] {
@@ -113,13 +126,17 @@ func TestEncoding(t *testing.T) {
 			}
 		}
 		if got := c.Values[150]; math.Abs(got) > .1 {
-			t.Errorf("%s: the number of values that are not listed is %v, want 0", m.Name(), got)
+			t.Errorf(
+				"%s: the number of values that are not listed is %v, want 0",
+				m.Name(),
+				got,
+			)
 		}
 		if res.R2 == nil || res.R2.Value < .85 {
 			t.Errorf("%s: R² is %+v", m.Name(), res.R2)
 		}
-		if got := SchemaOf(res.Model).Columns[1]; got.Kind != dataset.Category ||
-			len(got.Categories) != 150 {
+		got := SchemaOf(res.Model).Columns[1]
+		if got.Kind != dataset.Category || len(got.Categories) != 150 {
 			t.Errorf("%s: predictions read %+v", m.Name(), got)
 		}
 	}
@@ -128,8 +145,12 @@ func TestEncoding(t *testing.T) {
 // TestEncodingOfClasses checks that with two classes the numbers are means of -1 and +1, and that classifiers learn
 // from them.
 func TestEncodingOfClasses(t *testing.T) {
-	for _, m := range []method.Trainer{logistic.Logistic{}, prototypes.Prototypes{},
-		adassp.JointGram{}, nil} {
+	for _, m := range []method.Trainer{
+		logistic.Logistic{},
+		prototypes.Prototypes{},
+		adassp.JointGram{},
+		nil,
+	} {
 		p, table := manyValued(t, true, m, 40)
 		res, err := p.Fit(t.Context(), table, Options{})
 		if err != nil {
@@ -138,7 +159,10 @@ func TestEncodingOfClasses(t *testing.T) {
 		if c := res.Confusion; c == nil || c.Accuracy.Value < .8 {
 			t.Errorf("%s: accuracy %+v", nameOf(m), c)
 		}
-		if c := res.Model.Inputs()[1]; len(c.Values) != 151 || c.Values[0] < .5 || c.Lower < -1.5 ||
+		c := res.Model.Inputs()[1]
+		if len(c.Values) != 151 ||
+			c.Values[0] < .5 ||
+			c.Lower < -1.5 ||
 			c.Upper > 1.5 {
 			t.Errorf("%s: the column is %+v", nameOf(m), c)
 		}
@@ -166,7 +190,8 @@ func TestEncodingIsRefused(t *testing.T) {
 		p, _ := manyValued(t, false, adassp.JointGram{}, 1)
 		change(p)
 		_, err := p.Plan()
-		if !errors.Is(err, targetencoding.ErrUnsupported) || !strings.Contains(err.Error(), want) ||
+		if !errors.Is(err, targetencoding.ErrUnsupported) ||
+			!strings.Contains(err.Error(), want) ||
 			!strings.Contains(err.Error(), "data.columns.k.encode") {
 			t.Errorf("%s: %v", want, err)
 		}

@@ -16,7 +16,9 @@ import (
 func ExamplePipeline_Plan() {
 	p := &pipeline.Pipeline{
 		Schema: dataset.Schema{Columns: []dataset.Column{
-			{Name: "age", Ranged: true, Lower: 0, Upper: 120}, {Name: "dose"}, {Name: "response"},
+			{Name: "age", Ranged: true, Lower: 0, Upper: 120},
+			{Name: "dose"},
+			{Name: "response"},
 		}},
 		Target:  "response",
 		Budget:  budget.Target{Epsilon: 1, Delta: 1e-6},
@@ -31,8 +33,13 @@ func ExamplePipeline_Plan() {
 		fmt.Printf("%-44s %v x %d\n", leaf.Path, leaf.Law.Kind, leaf.Law.Draws)
 	}
 	g := plan.Guarantee()
-	fmt.Printf("(%v, %v) under %v, within budget: %v\n", g.Epsilon, g.Delta, g.Relation,
-		g.Spent <= 1)
+	fmt.Printf(
+		"(%v, %v) under %v, within budget: %v\n",
+		g.Epsilon,
+		g.Delta,
+		g.Relation,
+		g.Spent <= 1,
+	)
 	// Output:
 	// fit/all/target                               pure x 1
 	// fit/train/scaling/exponents                  gaussian x 1
@@ -50,16 +57,21 @@ func ExamplePipeline_Plan() {
 // A stored model predicts the records of a table; columns that it does not need are ignored.
 func ExampleRowsOf() {
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "note"}, {Name: "dose"}}}
-	table, err := dataset.NewTable(schema,
-		[]dataset.ColumnData{{Floats: []float64{7, 8}}, {Floats: []float64{1, 30}}}, nil)
+	table, err := dataset.NewTable(
+		schema,
+		[]dataset.ColumnData{{Floats: []float64{7, 8}}, {Floats: []float64{1, 30}}},
+		nil,
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	model := &regression.Linear{
-		Target: "response", Columns: []regression.Column{{Name: "dose", Upper: 10}},
-		Terms: []regression.Term{{Coefficient: 2}},
-		Upper: 100, Intercept: 3,
+		Target:    "response",
+		Columns:   []regression.Column{{Name: "dose", Upper: 10}},
+		Terms:     []regression.Term{{Coefficient: 2}},
+		Upper:     100,
+		Intercept: 3,
 	}
 	fmt.Println(model.Predict(nil, pipeline.RowsOf(table.All())))
 	// Output: [5 23] <nil>
@@ -75,23 +87,30 @@ func ExamplePipeline_Fit() {
 		response[i] = 3 + .5*dose[i] + .3*math.Sin(float64(i))
 	}
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "dose"}, {Name: "response"}}}
-	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: dose}, {Floats: response}},
-		nil)
+	table, err := dataset.NewTable(
+		schema,
+		[]dataset.ColumnData{{Floats: dose}, {Floats: response}},
+		nil,
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	p := &pipeline.Pipeline{
-		Schema: schema, Target: "response", Holdout: pipeline.DefaultHoldout,
-		Budget: budget.Target{Epsilon: 1, Delta: 1e-6},
+		Schema:  schema,
+		Target:  "response",
+		Holdout: pipeline.DefaultHoldout,
+		Budget:  budget.Target{Epsilon: 1, Delta: 1e-6},
 	}
 	result, err := p.Fit(context.Background(), table, pipeline.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	out, err := result.Model.Predict(nil,
-		regression.Rows{N: 2, Numeric: map[string][]float64{"dose": {2, math.NaN()}}})
+	out, err := result.Model.Predict(
+		nil,
+		regression.Rows{N: 2, Numeric: map[string][]float64{"dose": {2, math.NaN()}}},
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -119,17 +138,27 @@ func ExamplePipeline_Fit_classification() {
 	}
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "debt"},
-		{Name: "home", Kind: dataset.Category, Categories: []string{"rent", "own"}, Other: true},
+		{
+			Name:       "home",
+			Kind:       dataset.Category,
+			Categories: []string{"rent", "own"},
+			Other:      true,
+		},
 		{Name: "repaid", Kind: dataset.Category, Categories: []string{"no", "yes"}},
 	}}
-	table, err := dataset.NewTable(schema,
-		[]dataset.ColumnData{{Floats: debt}, {Codes: home}, {Codes: repaid}}, nil)
+	table, err := dataset.NewTable(
+		schema,
+		[]dataset.ColumnData{{Floats: debt}, {Codes: home}, {Codes: repaid}},
+		nil,
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	p := &pipeline.Pipeline{
-		Schema: schema, Task: regression.TaskClassification, Target: "repaid",
+		Schema:  schema,
+		Task:    regression.TaskClassification,
+		Target:  "repaid",
 		Holdout: pipeline.DefaultHoldout,
 		Budget:  budget.Target{Epsilon: 1, Delta: 1e-6},
 	}
@@ -165,9 +194,14 @@ func ExampleSearch() {
 		}},
 		Target: "response",
 		Budget: budget.Target{Epsilon: 1, Delta: 1e-6},
-		Search: &pipeline.Search{Runs: 5, Holdout: .1, Candidates: []pipeline.Candidate{
-			{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}},
-		}},
+		Search: &pipeline.Search{
+			Runs:    5,
+			Holdout: .1,
+			Candidates: []pipeline.Candidate{
+				{Model: adassp.JointGram{}},
+				{Model: adassp.AdaSSP{}},
+			},
+		},
 	}
 	plan, err := p.Plan()
 	if err != nil {

@@ -24,8 +24,10 @@ func scaledTable(t *testing.T, rows int, xScale, yScale float64) *dataset.Table 
 		}
 	}
 	tab, err := dataset.NewTable(
-		dataset.Schema{Columns: []dataset.Column{{Name: "x"}, {Name: "z"}, {Name: "y"}}}, columns,
-		nil)
+		dataset.Schema{Columns: []dataset.Column{{Name: "x"}, {Name: "z"}, {Name: "y"}}},
+		columns,
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +89,8 @@ func TestExtremeNumbersAreNamed(t *testing.T) {
 					t.Errorf("%s, %s: the cause is not the first warning", tt.name, method)
 				}
 			}
-			if w := res.Warnings[at]; w.Severity != severity ||
+			w := res.Warnings[at]
+			if w.Severity != severity ||
 				!strings.Contains(w.Text, `of "`+tt.column+`" `) ||
 				!strings.Contains(w.Text, tt.word) {
 				t.Errorf("%s, %s: %+v", tt.name, method, w)
@@ -134,8 +137,11 @@ func TestAlikeNumbersAreNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := &Pipeline{
-			Schema: schema, Target: target, Budget: budget.Target{Epsilon: 8, Delta: 1e-6},
-			Model: defaultTrainer("joint-gram"), Selector: selection.None{},
+			Schema:   schema,
+			Target:   target,
+			Budget:   budget.Target{Epsilon: 8, Delta: 1e-6},
+			Model:    defaultTrainer("joint-gram"),
+			Selector: selection.None{},
 		}
 		res, err := p.Fit(t.Context(), tab, Options{})
 		if err != nil {

@@ -23,15 +23,22 @@ import (
 // classRun is a classification whose classes are found privately, up to the given number.
 func classRun(most int, m method.Trainer) *Pipeline {
 	return &Pipeline{
-		Schema: dataset.Schema{Columns: []dataset.Column{{
-			Name:   "a",
-			Ranged: true,
-			Lower:  -1,
-			Upper:  1,
-		}, {Name: "b", Ranged: true, Lower: -1, Upper: 1},
-			{Name: "y", Kind: dataset.Category, Found: true}}},
-		Task: regression.TaskClassification, Target: "y", MostClasses: most, Model: m,
-		Budget: budget.Target{Epsilon: 2, Delta: 1e-6}, Holdout: .2,
+		Schema: dataset.Schema{Columns: []dataset.Column{
+			{
+				Name:   "a",
+				Ranged: true,
+				Lower:  -1,
+				Upper:  1,
+			},
+			{Name: "b", Ranged: true, Lower: -1, Upper: 1},
+			{Name: "y", Kind: dataset.Category, Found: true},
+		}},
+		Task:        regression.TaskClassification,
+		Target:      "y",
+		MostClasses: most,
+		Model:       m,
+		Budget:      budget.Target{Epsilon: 2, Delta: 1e-6},
+		Holdout:     .2,
 	}
 }
 
@@ -49,8 +56,14 @@ func classRows(t *testing.T, p *Pipeline, classes, n int) *dataset.Table {
 			k = classes
 		}
 		angle := 2 * math.Pi * float64(k) / float64(classes)
-		columns[0].Floats = append(columns[0].Floats, .7*math.Cos(angle)+.2*math.Sin(float64(i)))
-		columns[1].Floats = append(columns[1].Floats, .7*math.Sin(angle)+.2*math.Cos(float64(7*i)))
+		columns[0].Floats = append(
+			columns[0].Floats,
+			.7*math.Cos(angle)+.2*math.Sin(float64(i)),
+		)
+		columns[1].Floats = append(
+			columns[1].Floats,
+			.7*math.Sin(angle)+.2*math.Cos(float64(7*i)),
+		)
 		columns[2].Codes = append(columns[2].Codes, int32(k))
 	}
 	table, err := dataset.NewTable(p.Schema, columns, nil)
@@ -67,20 +80,28 @@ func TestClassesFound(t *testing.T) {
 		trainer method.Trainer
 		divides bool // its budget among the classes, up to the number that a branch is planned for
 	}{
-		"auto": {nil, false}, "prototypes": {prototypes.Prototypes{}, false},
-		"joint-gram": {adassp.JointGram{}, false},
-		"logistic":   {logistic.Logistic{}, false}, "svm": {svm.SVM{}, false},
+		"auto":             {nil, false},
+		"prototypes":       {prototypes.Prototypes{}, false},
+		"joint-gram":       {adassp.JointGram{}, false},
+		"logistic":         {logistic.Logistic{}, false},
+		"svm":              {svm.SVM{}, false},
 		"boosted-additive": {boosting.Additive{}, true},
 	} {
 		for _, classes := range []int{2, 4, 5, 9} {
 			p := classRun(7, x.trainer)
-			res, err := p.Fit(context.Background(), classRows(t, p, classes, 16000), Options{})
+			res, err := p.Fit(
+				context.Background(),
+				classRows(t, p, classes, 16000),
+				Options{},
+			)
 			if err != nil {
 				t.Fatalf("%s, %d classes: %v", name, classes, err)
 			}
 			got := res.Model.Output().Classes
 			want := min(classes, 7)
-			if v := res.Vocabulary; len(v) != 1 || len(v[0].Words) != want ||
+			v := res.Vocabulary
+			if len(v) != 1 ||
+				len(v[0].Words) != want ||
 				slices.Contains(got, "a secret kind") {
 				t.Errorf("%s, %d classes: found %v", name, classes, res.Vocabulary)
 			}
@@ -91,8 +112,8 @@ func TestClassesFound(t *testing.T) {
 			if len(got) != planned || len(res.Confusion.Classes) != planned {
 				t.Errorf("%s, %d classes: the model has %q", name, classes, got)
 			}
-			if share := res.Confusion.OtherShare; classes == 9 &&
-				!(share.Lower > .1 && share.Upper < .4) { // two of nine
+			share := res.Confusion.OtherShare
+			if classes == 9 && !(share.Lower > .1 && share.Upper < .4) { // two of nine
 				t.Errorf("%s: %+v of the records have other labels", name, share)
 			}
 			if classes == 4 && res.Confusion.Accuracy.Value < .8 {
@@ -112,7 +133,8 @@ func TestClassesFoundPrices(t *testing.T) {
 	if plan.Method() != Auto || plan.Delta(2) > 1e-6 || plan.Delta(2) < .99e-6 {
 		t.Errorf("%s, delta %v", plan.Method(), plan.Delta(2))
 	}
-	if _, err := classRun(1, nil).Plan(); !errors.Is(err, ErrClasses) ||
+	_, err = classRun(1, nil).Plan()
+	if !errors.Is(err, ErrClasses) ||
 		!strings.Contains(err.Error(), "most_classes") {
 		t.Error(err)
 	}
@@ -120,8 +142,12 @@ func TestClassesFoundPrices(t *testing.T) {
 		t.Error(err)
 	}
 	none := classRun(5, nil)
-	if res, err := none.Fit(context.Background(), classRows(t, none, 4, 3),
-		Options{}); err != nil || len(res.Model.Output().Classes) < 2 {
+	res, err := none.Fit(
+		context.Background(),
+		classRows(t, none, 4, 3),
+		Options{},
+	)
+	if err != nil || len(res.Model.Output().Classes) < 2 {
 		t.Errorf("three records: %v", err)
 	}
 }

@@ -25,11 +25,16 @@ func TestGroups(t *testing.T) {
 		Found: true,
 	}
 	cells := tab.All().Block(0, tab.Len())
-	undeclared, err := dataset.NewTable(found, []dataset.ColumnData{
-		{Floats: slices.Clone(cells.Float(0, nil))}, {Floats: slices.Clone(cells.Float(1, nil))},
-		{Codes: wordCodes(cells.Codes(2, nil)), Words: []string{"", "flat", "house"}},
-		{Floats: slices.Clone(cells.Float(3, nil))},
-	}, nil)
+	undeclared, err := dataset.NewTable(
+		found,
+		[]dataset.ColumnData{
+			{Floats: slices.Clone(cells.Float(0, nil))},
+			{Floats: slices.Clone(cells.Float(1, nil))},
+			{Codes: wordCodes(cells.Codes(2, nil)), Words: []string{"", "flat", "house"}},
+			{Floats: slices.Clone(cells.Float(3, nil))},
+		},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,8 +68,12 @@ func TestGroups(t *testing.T) {
 			}
 		}
 		if plan.Guarantee().Mu != bare.Guarantee().Mu {
-			t.Errorf("%s: mu is %v with groups and %v without", name, plan.Guarantee().Mu,
-				bare.Guarantee().Mu)
+			t.Errorf(
+				"%s: mu is %v with groups and %v without",
+				name,
+				plan.Guarantee().Mu,
+				bare.Guarantee().Mu,
+			)
 		}
 		res, err := p.FitPlan(context.Background(), plan, c.table, Options{})
 		if err != nil {
@@ -75,7 +84,8 @@ func TestGroups(t *testing.T) {
 		}
 		for k, want := range []string{"flat", "house", ""} {
 			g := res.R2.Groups.Groups[k]
-			if g.Name != want || g.Other != (k == 2) ||
+			if g.Name != want ||
+				g.Other != (k == 2) ||
 				k < 2 && (g.TooFew || g.Records.Value < 1000) {
 				t.Errorf("%s: group %d is %+v", name, k, g)
 			}
@@ -184,9 +194,12 @@ func TestGroupsMayChange(t *testing.T) {
 		relation budget.Relation
 		private  bool
 		want     bool
-	}{{budget.AddRemove, false, false}, {budget.Substitute, false, true},
+	}{
+		{budget.AddRemove, false, false},
+		{budget.Substitute, false, true},
 		{budget.SubstitutePrivateColumns, false, false},
-		{budget.SubstitutePrivateColumns, true, true}} {
+		{budget.SubstitutePrivateColumns, true, true},
+	} {
 		p := pricePipeline(housesTable(t, 10)).clone()
 		p.Budget.Relation = c.relation
 		p.Schema.Columns[2].Private = c.private

@@ -20,12 +20,16 @@ import (
 // where x is missing; or the class "yes" above 5.5.
 func indicatorTable(t testing.TB, n int, classes bool) *dataset.Table {
 	t.Helper()
-	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x", Indicator: true}, {Name: "z"},
-		{Name: "y", Ranged: true, Lower: 0, Upper: 10}}}
+	schema := dataset.Schema{Columns: []dataset.Column{
+		{Name: "x", Indicator: true},
+		{Name: "z"},
+		{Name: "y", Ranged: true, Lower: 0, Upper: 10},
+	}}
 	data := make([]dataset.ColumnData, 3)
 	p := sequence(17)
 	for i := range n {
-		x, y := p.next(), 8.
+		x := p.next()
+		y := 8.
 		if i%10 < 3 {
 			x = math.NaN()
 		} else {
@@ -60,8 +64,9 @@ func indicatorTable(t testing.TB, n int, classes bool) *dataset.Table {
 // prediction for it is that for the median plus a term. The noise of 20,000 records at epsilon 8 moves a mean by less
 // than .1, a tenth of the tolerance.
 func TestIndicator(t *testing.T) {
-	if square := scaling.MissingEntry *
-		scaling.MissingEntry; math.Abs(square-regression.MissingSquare) > 1e-15 {
+	square := scaling.MissingEntry *
+		scaling.MissingEntry
+	if math.Abs(square-regression.MissingSquare) > 1e-15 {
 		t.Errorf("training has the square %v, models %v", square, regression.MissingSquare)
 	}
 	for _, method := range []string{"joint-gram", "adassp", "boosted-adassp", "boosted-additive",
@@ -85,11 +90,13 @@ func TestIndicator(t *testing.T) {
 		if err != nil || res.Model == nil {
 			t.Fatalf("%s: %v, %v", method, res, err)
 		}
-		at, err := res.Model.Predict(nil,
+		at, err := res.Model.Predict(
+			nil,
 			regression.Rows{
 				N:       3,
 				Numeric: map[string][]float64{"x": {math.NaN(), 0, -.9}, "z": {0, 0, 0}},
-			})
+			},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,8 +146,11 @@ func TestIndicatorIsKept(t *testing.T) {
 	if _, err := p.Plan(); !errors.Is(err, boosting.ErrIndicator) {
 		t.Errorf("brc: %v", err)
 	}
-	for _, s := range []selection.Selector{selection.DPFSDR{},
-		selection.SIS{K: 1, Score: selection.ScoreCorrelation}, selection.Kendall{K: 1}} {
+	for _, s := range []selection.Selector{
+		selection.DPFSDR{},
+		selection.SIS{K: 1, Score: selection.ScoreCorrelation},
+		selection.Kendall{K: 1},
+	} {
 		p.Model = adassp.JointGram{}
 		p.Selector = s
 		res, err := p.Fit(context.Background(), tab, Options{})
@@ -151,7 +161,12 @@ func TestIndicatorIsKept(t *testing.T) {
 			func(x regression.Term) bool {
 				return x.Missing
 			}) {
-			t.Errorf("%s: selected %q, terms %+v", s.Name(), res.Selected, modelTerms(res.Model))
+			t.Errorf(
+				"%s: selected %q, terms %+v",
+				s.Name(),
+				res.Selected,
+				modelTerms(res.Model),
+			)
 		}
 	}
 }

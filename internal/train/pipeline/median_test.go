@@ -28,12 +28,18 @@ func TestMedianImproves(t *testing.T) {
 			}
 			x = append(x, v)
 		}
-		schema := dataset.Schema{Columns: []dataset.Column{{Name: "x", HasMissing: declared},
-			{Name: "y", Ranged: true, Lower: 0, Upper: 40}}}
+		schema := dataset.Schema{Columns: []dataset.Column{
+			{Name: "x", HasMissing: declared},
+			{Name: "y", Ranged: true, Lower: 0, Upper: 40},
+		}}
 		if declared {
 			schema.Columns[0].Missing = 25
 		}
-		tab, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: x}, {Floats: y}}, nil)
+		tab, err := dataset.NewTable(
+			schema,
+			[]dataset.ColumnData{{Floats: x}, {Floats: y}},
+			nil,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,8 @@ import (
 func TestMethodsDescribeTheirTrainers(t *testing.T) {
 	for _, m := range Trainers() {
 		x := m.New(nil)
-		if got, err := methodOf(x); err != nil || x.Name() != m.Name || got.Name != m.Name {
+		got, err := methodOf(x)
+		if err != nil || x.Name() != m.Name || got.Name != m.Name {
 			t.Errorf("%s makes %q, of method %q: %v", m.Name, x.Name(), got.Name, err)
 		}
 		if mayAbstain(x) != m.Abstains {
@@ -23,7 +24,8 @@ func TestMethodsDescribeTheirTrainers(t *testing.T) {
 			t.Errorf("%s says too little", m.Name)
 		}
 		for _, k := range m.Keys {
-			if k.Text == "" || k.Absent == "" && len(k.Words) == 0 ||
+			if k.Text == "" ||
+				k.Absent == "" && len(k.Words) == 0 ||
 				(k.Kind == method.Word) != (len(k.Words) > 0) ||
 				k.Kind == method.Whole && (k.Min < 1 || k.Max < k.Min) {
 				t.Errorf("%s: %+v", m.Name, k)
@@ -40,7 +42,9 @@ func TestMethodsDescribeTheirTrainers(t *testing.T) {
 func TestTriesOfSizesAreThoseOfSearches(t *testing.T) {
 	for _, k := range SelectorKeys() {
 		if k.Name == "runs" &&
-			(k.Max != MaxRuns || k.Holds(1) || !k.Holds(1.5) ||
+			(k.Max != MaxRuns ||
+				k.Holds(1) ||
+				!k.Holds(1.5) ||
 				k.Absent != fmt.Sprintf("`%d`", DefaultSizeRuns)) {
 			t.Errorf("%+v", k)
 		}

@@ -29,8 +29,14 @@ func (p *sequence) next() float64 {
 func housesTable(t testing.TB, n int) *dataset.Table {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{
-		{Name: "area"}, {Name: "age"},
-		{Name: "kind", Kind: dataset.Category, Categories: []string{"flat", "house"}, Other: true},
+		{Name: "area"},
+		{Name: "age"},
+		{
+			Name:       "kind",
+			Kind:       dataset.Category,
+			Categories: []string{"flat", "house"},
+			Other:      true,
+		},
 		{Name: "price"},
 	}}
 	data := make([]dataset.ColumnData, 4)
@@ -42,10 +48,13 @@ func housesTable(t testing.TB, n int) *dataset.Table {
 		if p.next() > 0 {
 			kind = 1
 		}
-		data[0].Floats, data[1].Floats, data[2].Codes = append(data[0].Floats, area),
-			append(data[1].Floats, age), append(data[2].Codes, kind)
-		data[3].Floats = append(data[3].Floats,
-			1000*(50+2*area-.5*age+20*float64(kind)+20*p.next()))
+		data[0].Floats = append(data[0].Floats, area)
+		data[1].Floats = append(data[1].Floats, age)
+		data[2].Codes = append(data[2].Codes, kind)
+		data[3].Floats = append(
+			data[3].Floats,
+			1000*(50+2*area-.5*age+20*float64(kind)+20*p.next()),
+		)
 	}
 	tab, err := dataset.NewTable(schema, data, nil)
 	if err != nil {
@@ -56,8 +65,10 @@ func housesTable(t testing.TB, n int) *dataset.Table {
 
 func pricePipeline(tab *dataset.Table) *Pipeline {
 	return &Pipeline{
-		Schema: tab.Schema(), Target: "price", Holdout: DefaultHoldout,
-		Budget: budget.Target{Epsilon: 1, Delta: 1e-6},
+		Schema:  tab.Schema(),
+		Target:  "price",
+		Holdout: DefaultHoldout,
+		Budget:  budget.Target{Epsilon: 1, Delta: 1e-6},
 	}
 }
 
@@ -75,25 +86,32 @@ func TestFit(t *testing.T) {
 	if err := m.Validate(); err != nil {
 		t.Error(err)
 	}
-	if m.Guarantee == nil || m.Guarantee.Epsilon != 1 || m.Guarantee.Relation != "add-remove" {
+	if m.Guarantee == nil ||
+		m.Guarantee.Epsilon != 1 ||
+		m.Guarantee.Relation != "add-remove" {
 		t.Errorf("the model's guarantee: %+v", m.Guarantee)
 	}
 	if res.R2 == nil || res.R2.Value < .8 || res.R2.Value > 1 {
 		t.Errorf("held-out R2 %+v of an almost linear target", res.R2)
 	}
-	prediction, err := m.Predict(nil,
-		method.RowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:3], nil))
+	prediction, err := m.Predict(
+		nil,
+		method.RowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:3], nil),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r2 := regression.R2(prediction, tab.Float(3)); r2 < .8 {
 		t.Errorf("raw R2 %v", r2)
 	}
-	if want := []string{"check", "split", "selection", "scaling", "model",
-		"held-out metric"}; !slices.Equal(stages, want) {
+	want := []string{"check", "split", "selection", "scaling", "model",
+		"held-out metric"}
+	if !slices.Equal(stages, want) {
 		t.Errorf("stages %v", stages)
 	}
-	if c := res.Curator; c.Rows != 20000 || c.TrainRows+c.HoldoutRows != 20000 ||
+	c := res.Curator
+	if c.Rows != 20000 ||
+		c.TrainRows+c.HoldoutRows != 20000 ||
 		math.Abs(float64(c.HoldoutRows)-4000) > 6*math.Sqrt(3200) {
 		t.Errorf("parts %+v", c)
 	}
@@ -112,7 +130,9 @@ func TestPlanEqualsSpend(t *testing.T) {
 		"no holdout": func(p *Pipeline) { p.Holdout = 0 },
 		"substitute": func(p *Pipeline) { p.Budget.Relation = budget.Substitute },
 		"basic":      func(p *Pipeline) { p.Budget.Composition = budget.Basic },
-		"fixed":      func(p *Pipeline) { p.Selector = selection.Fixed{Features: []string{"age"}} },
+		"fixed": func(p *Pipeline) {
+			p.Selector = selection.Fixed{Features: []string{"age"}}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tab := housesTable(t, 20000)
@@ -131,12 +151,15 @@ func TestPlanEqualsSpend(t *testing.T) {
 				t.Fatalf("%d leaves, %d events", len(leaves), len(res.Events))
 			}
 			for i, e := range res.Events {
-				if e.Path != leaves[i].Path || e.Law != leaves[i].Law || e.Released != e.Law.Draws {
+				if e.Path != leaves[i].Path ||
+					e.Law != leaves[i].Law ||
+					e.Released != e.Law.Draws {
 					t.Errorf("leaf %+v, event %+v", leaves[i], e)
 				}
 			}
 			// Basic composition adds up budgets for which tight composition proves a smaller total.
-			if g := plan.Guarantee(); g.Spent > g.Epsilon ||
+			g := plan.Guarantee()
+			if g.Spent > g.Epsilon ||
 				g.Spent < .98*g.Epsilon && g.Composition == budget.Tight {
 				t.Errorf("spent %v of %v", g.Spent, g.Epsilon)
 			}
@@ -173,8 +196,8 @@ func TestSubstituteNeedsMoreNoise(t *testing.T) {
 	// under both relations.
 	coin := raised[budget.AddRemove] / raised[budget.Substitute]
 	for _, leaf := range []string{"fit/train/scaling/exponents", "fit/train/model/gram"} {
-		if ratio := scales[budget.Substitute][leaf] / scales[budget.AddRemove][leaf]; coin < 1.05 ||
-			math.Abs(ratio-coin*math.Sqrt2) > 1e-4 {
+		ratio := scales[budget.Substitute][leaf] / scales[budget.AddRemove][leaf]
+		if coin < 1.05 || math.Abs(ratio-coin*math.Sqrt2) > 1e-4 {
 			t.Errorf("%s: ratio %v, want sqrt2 times %v", leaf, ratio, coin)
 		}
 	}
@@ -191,43 +214,64 @@ func TestRefusals(t *testing.T) {
 		"holdout":     {func(p *Pipeline) { p.Holdout = .6 }, ErrHoldout},
 		"NaN holdout": {func(p *Pipeline) { p.Holdout = math.NaN() }, ErrHoldout},
 		"unit":        {func(p *Pipeline) { p.Schema.Unit = "patient" }, ErrUnit},
-		"private columns": {func(p *Pipeline) {
-			p.Budget.Relation = budget.SubstitutePrivateColumns
-		}, ErrRelation},
+		"private columns": {
+			func(p *Pipeline) {
+				p.Budget.Relation = budget.SubstitutePrivateColumns
+			},
+			ErrRelation,
+		},
 		"model":    {func(p *Pipeline) { p.Model = defaultTrainer("forest") }, ErrModel},
 		"declared": {func(p *Pipeline) { p.DeclaredScaling = true }, ErrRange},
-		"narrow range": {func(p *Pipeline) {
-			c := &p.Schema.Columns[0]
-			c.Ranged = true
-			c.Lower = 0
-			c.Upper = 5e-324
-		}, ErrRange},
-		"no feature": {func(p *Pipeline) {
-			p.Schema.Columns = p.Schema.Columns[3:]
-		}, ErrNoFeature},
-		"unknown feature": {func(p *Pipeline) {
-			p.Selector = selection.Fixed{Features: []string{"rent"}}
-		}, selection.ErrFeature},
-		"twice": {func(p *Pipeline) {
-			p.Selector = selection.Fixed{Features: []string{"age", "age"}}
-		}, selection.ErrFeature},
+		"narrow range": {
+			func(p *Pipeline) {
+				c := &p.Schema.Columns[0]
+				c.Ranged = true
+				c.Lower = 0
+				c.Upper = 5e-324
+			},
+			ErrRange,
+		},
+		"no feature": {
+			func(p *Pipeline) {
+				p.Schema.Columns = p.Schema.Columns[3:]
+			},
+			ErrNoFeature,
+		},
+		"unknown feature": {
+			func(p *Pipeline) {
+				p.Selector = selection.Fixed{Features: []string{"rent"}}
+			},
+			selection.ErrFeature,
+		},
+		"twice": {
+			func(p *Pipeline) {
+				p.Selector = selection.Fixed{Features: []string{"age", "age"}}
+			},
+			selection.ErrFeature,
+		},
 		"epsilon": {func(p *Pipeline) { p.Budget.Epsilon = -1 }, budget.ErrTarget},
 		"delta":   {func(p *Pipeline) { p.Budget.Delta = 1 }, budget.ErrTarget},
-		"unbounded": {func(p *Pipeline) {
-			p.Budget.Epsilon = 1e7
-			p.Selector = selection.Kendall{K: 1}
-		}, ErrUnbounded},
+		"unbounded": {
+			func(p *Pipeline) {
+				p.Budget.Epsilon = 1e7
+				p.Selector = selection.Kendall{K: 1}
+			},
+			ErrUnbounded,
+		},
 		"pure": {func(p *Pipeline) { p.Budget.Delta = 0 }, budget.ErrNotPure},
-		"too wide": {func(p *Pipeline) {
-			few := dataset.Column{Kind: dataset.Category} // of more values fewer are entries
-			for i := range linear.FewValues {
-				few.Categories = append(few.Categories, strings.Repeat("x", i+1))
-			}
-			for range linear.MaxSlots/linear.FewValues + 1 {
-				few.Name += "k"
-				p.Schema.Columns = append(p.Schema.Columns, few)
-			}
-		}, linear.ErrTooWide},
+		"too wide": {
+			func(p *Pipeline) {
+				few := dataset.Column{Kind: dataset.Category} // of more values fewer are entries
+				for i := range linear.FewValues {
+					few.Categories = append(few.Categories, strings.Repeat("x", i+1))
+				}
+				for range linear.MaxSlots/linear.FewValues + 1 {
+					few.Name += "k"
+					p.Schema.Columns = append(p.Schema.Columns, few)
+				}
+			},
+			linear.ErrTooWide,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := pricePipeline(tab)
@@ -236,7 +280,8 @@ func TestRefusals(t *testing.T) {
 			if _, err := p.Plan(); !errors.Is(err, c.want) {
 				t.Errorf("plan: %v, want %v", err, c.want)
 			}
-			if _, err := p.Fit(context.Background(), tab, Options{}); !errors.Is(err, c.want) {
+			_, err := p.Fit(context.Background(), tab, Options{})
+			if !errors.Is(err, c.want) {
 				t.Errorf("fit: %v, want %v", err, c.want)
 			}
 		})
@@ -244,7 +289,8 @@ func TestRefusals(t *testing.T) {
 	p := pricePipeline(tab)
 	p.Schema = p.Schema.Clone()
 	p.Schema.Columns[0].Name = "size"
-	if _, err := p.Fit(context.Background(), tab, Options{}); !errors.Is(err, ErrSchema) {
+	_, err := p.Fit(context.Background(), tab, Options{})
+	if !errors.Is(err, ErrSchema) {
 		t.Errorf("another schema: %v", err)
 	}
 }
@@ -270,14 +316,26 @@ func TestAnyTableYieldsModel(t *testing.T) {
 	nan := math.NaN()
 	inf := math.Inf(1)
 	for name, x := range map[string][]float64{
-		"no rows": {}, "one": {1}, "two": {1, 2}, "missing": {nan, nan, nan},
+		"no rows":  {},
+		"one":      {1},
+		"two":      {1, 2},
+		"missing":  {nan, nan, nan},
 		"infinite": {inf, -inf, inf},
-		"constant": {5, 5, 5, 5, 5, 5}, "huge": {1.7e308, -1.7e308, 1e300},
+		"constant": {5, 5, 5, 5, 5, 5},
+		"huge":     {1.7e308, -1.7e308, 1e300},
 	} {
 		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 			codes := make([]int32, len(x))
-			tab, err := dataset.NewTable(housesTable(t, 0).Schema(),
-				[]dataset.ColumnData{{Floats: x}, {Floats: x}, {Codes: codes}, {Floats: x}}, nil)
+			tab, err := dataset.NewTable(
+				housesTable(t, 0).Schema(),
+				[]dataset.ColumnData{
+					{Floats: x},
+					{Floats: x},
+					{Codes: codes},
+					{Floats: x},
+				},
+				nil,
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -298,16 +356,22 @@ func TestAnyTableYieldsModel(t *testing.T) {
 // TestAbsurdRanges checks that declared ranges whose quotient overflows float64 still give a valid model.
 func TestAbsurdRanges(t *testing.T) {
 	for name, r := range map[string][4]float64{
-		"quotient": {0, 1e-300, -1e300, 1e300}, "noisy": {0, 1e-290, 0, 1e30},
+		"quotient": {0, 1e-300, -1e300, 1e300},
+		"noisy":    {0, 1e-290, 0, 1e30},
 	} {
 		for _, method := range Methods(regression.TaskRegression) {
 			schema := dataset.Schema{Columns: []dataset.Column{
 				{Name: "a", Ranged: true, Lower: r[0], Upper: r[1]},
 				{Name: "price", Ranged: true, Lower: r[2], Upper: r[3]},
 			}}
-			tab, err := dataset.NewTable(schema,
-				[]dataset.ColumnData{{Floats: []float64{0, 1, r[1]}},
-					{Floats: []float64{0, r[3], 1}}}, nil)
+			tab, err := dataset.NewTable(
+				schema,
+				[]dataset.ColumnData{
+					{Floats: []float64{0, 1, r[1]}},
+					{Floats: []float64{0, r[3], 1}},
+				},
+				nil,
+			)
 			if err != nil {
 				t.Fatal(err)
 			}

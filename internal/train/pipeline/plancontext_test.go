@@ -29,7 +29,10 @@ func (c *endingContext) Err() error {
 func TestPlanEndsWithItsContext(t *testing.T) {
 	schema := dataset.Schema{}
 	for j := range 300 {
-		schema.Columns = append(schema.Columns, dataset.Column{Name: fmt.Sprintf("x%d", j)})
+		schema.Columns = append(
+			schema.Columns,
+			dataset.Column{Name: fmt.Sprintf("x%d", j)},
+		)
 	}
 	schema.Columns = append(schema.Columns, dataset.Column{Name: "y"})
 	plain := Pipeline{
@@ -44,8 +47,10 @@ func TestPlanEndsWithItsContext(t *testing.T) {
 	searching.Search = &Search{Runs: 4, Holdout: .2}
 	for _, name := range []string{"joint-gram", "adassp", "boosted-adassp", "boosted-additive",
 		"boosted-kernel"} {
-		searching.Search.Candidates = append(searching.Search.Candidates,
-			Candidate{Model: defaultTrainer(name)})
+		searching.Search.Candidates = append(
+			searching.Search.Candidates,
+			Candidate{Model: defaultTrainer(name)},
+		)
 	}
 	for _, tt := range []struct {
 		name  string

@@ -12,7 +12,12 @@ import (
 
 // logisticCounts are noisy counts of n records with uniform scores, where the probability of the second class follows
 // a curve.
-func logisticCounts(r *rand.Rand, n int, sigma float64, p regression.Probability) *scoreCounts {
+func logisticCounts(
+	r *rand.Rand,
+	n int,
+	sigma float64,
+	p regression.Probability,
+) *scoreCounts {
 	c := &scoreCounts{Counts: make([]float64, 2*cutoffBins), Sigma: sigma}
 	for i := range c.Counts {
 		c.Counts[i] = sigma * r.NormFloat64()
@@ -54,15 +59,23 @@ func TestProbabilityConditions(t *testing.T) {
 	fill := func(first, second float64) *scoreCounts {
 		c := &scoreCounts{Counts: make([]float64, 2*cutoffBins), Sigma: 1}
 		for b := range cutoffBins {
-			c.Counts[b], c.Counts[cutoffBins+b] = first/cutoffBins, second/cutoffBins
+			c.Counts[b] = first / cutoffBins
+			c.Counts[cutoffBins+b] = second / cutoffBins
 		}
 		return c
 	}
 	for _, c := range []struct {
 		first, second float64
 		known         bool
-	}{{60, 21, true}, {58, 21, false}, {70, 19, false}, {19, 70, false}, {21, 60, true},
-		{0, 0, false}, {-500, 900, false}} {
+	}{
+		{60, 21, true},
+		{58, 21, false},
+		{70, 19, false},
+		{19, 70, false},
+		{21, 60, true},
+		{0, 0, false},
+		{-500, 900, false},
+	} {
 		if got := fill(c.first, c.second).probabilityCurve(); (got != nil) != c.known {
 			t.Errorf("%v and %v records: %+v", c.first, c.second, got)
 		}
@@ -74,9 +87,11 @@ func TestProbabilityConditions(t *testing.T) {
 func TestQuantileBins(t *testing.T) {
 	c := &scoreCounts{Counts: make([]float64, 2*cutoffBins), Sigma: 1}
 	for b := 16; b < 32; b++ { // scores in (-.5, 0]
-		c.Counts[b], c.Counts[cutoffBins+b] = 5, 5
+		c.Counts[b] = 5
+		c.Counts[cutoffBins+b] = 5
 	}
-	c.Counts[3], c.Counts[60] = -80, -900 // noise, which counts as 0
+	c.Counts[3] = -80
+	c.Counts[60] = -900 // noise, which counts as 0
 	want := make([]float64, 0, 15)
 	for k := 1; k < 16; k++ {
 		want = append(want, -.5+float64(k)/32)
@@ -88,8 +103,8 @@ func TestQuantileBins(t *testing.T) {
 	if got := c.quantileBins(16); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if got := c.quantileBins(32); len(got) > 16 || !slices.IsSorted(got) ||
-		!slices.Contains(got, -.25) {
+	got := c.quantileBins(32)
+	if len(got) > 16 || !slices.IsSorted(got) || !slices.Contains(got, -.25) {
 		t.Errorf("%v", got)
 	}
 	c.Counts = make([]float64, 2*cutoffBins)
@@ -127,7 +142,10 @@ func TestQuantileBinsOfNoise(t *testing.T) {
 			if len(edges) == 0 || len(edges) >= bins || !slices.Contains(edges, c.Cutoff) {
 				t.Fatalf("%v, cutoff %v", edges, c.Cutoff)
 			}
-			for _, p := range c.binProbabilities(edges, &regression.Probability{Slope: 2}) {
+			for _, p := range c.binProbabilities(
+				edges,
+				&regression.Probability{Slope: 2},
+			) {
 				if !(p > 0 && p < 1) {
 					t.Fatalf("%v", p)
 				}
@@ -143,7 +161,9 @@ func TestEqualBins(t *testing.T) {
 		method.LogOdds: {-math.Log(15), math.Log(15)},
 	} {
 		edges := equalBins(scale, 16)
-		if len(edges) != 15 || !slices.IsSorted(edges) || math.Abs(edges[0]-ends[0]) > 1e-12 ||
+		if len(edges) != 15 ||
+			!slices.IsSorted(edges) ||
+			math.Abs(edges[0]-ends[0]) > 1e-12 ||
 			math.Abs(edges[14]-ends[1]) > 1e-12 {
 			t.Errorf("scale %d: %v", scale, edges)
 		}

@@ -23,7 +23,10 @@ import (
 
 // pureRun is a run without a delta, on seven numeric columns without declarations.
 func pureRun(
-	classes int, relation budget.Relation, s selection.Selector, t method.Trainer,
+	classes int,
+	relation budget.Relation,
+	s selection.Selector,
+	t method.Trainer,
 ) *Pipeline {
 	p := &Pipeline{
 		Target:   "y",
@@ -32,11 +35,13 @@ func pureRun(
 		Model:    t,
 	}
 	for j := range 7 {
-		p.Schema.Columns = append(p.Schema.Columns,
+		p.Schema.Columns = append(
+			p.Schema.Columns,
 			dataset.Column{
 				Name:    fmt.Sprintf("x%d", j),
 				Private: relation == budget.SubstitutePrivateColumns,
-			})
+			},
+		)
 	}
 	target := dataset.Column{Name: "y"}
 	if classes > 0 {
@@ -83,10 +88,17 @@ func TestPureMatrix(t *testing.T) {
 					}
 					named := slices.Contains(gaussianByNature, s.Name) ||
 						slices.Contains(gaussianByNature, m.Name) ||
-						m.Name == "joint-gram" && relation == budget.SubstitutePrivateColumns // exact blocks of public columns together with noisy ones
+						m.Name == "joint-gram" &&
+							relation == budget.SubstitutePrivateColumns // exact blocks of public columns together with noisy ones
 					if !named || !errors.Is(err, ErrNotPure) {
-						t.Errorf("%s and %s, %d classes, %v: %v", s.Name, m.Name, classes, relation,
-							err)
+						t.Errorf(
+							"%s and %s, %d classes, %v: %v",
+							s.Name,
+							m.Name,
+							classes,
+							relation,
+							err,
+						)
 					}
 				}
 			}
@@ -113,7 +125,8 @@ func checkPure(t *testing.T, p *Pipeline, err error) {
 			t.Fatal(err)
 		}
 		for _, l := range plan.Leaves() {
-			if l.Law.Kind == budget.Gaussian || l.Law.Kind == budget.Approximate ||
+			if l.Law.Kind == budget.Gaussian ||
+				l.Law.Kind == budget.Approximate ||
 				l.Law.Delta != 0 {
 				t.Errorf("%s is %+v", l.Path, l.Law)
 			}
@@ -122,7 +135,9 @@ func checkPure(t *testing.T, p *Pipeline, err error) {
 	}
 	var wrong *fault.Error
 	if errors.Is(err, ErrNotPure) &&
-		(!errors.As(err, &wrong) || wrong.Field != deltaField || wrong.Hint == "" ||
+		(!errors.As(err, &wrong) ||
+			wrong.Field != deltaField ||
+			wrong.Hint == "" ||
 			!strings.HasPrefix(wrong.Message, "privacy.delta must be above 0: the ")) {
 		t.Errorf("%v", err)
 	}
@@ -135,18 +150,30 @@ func TestNeedsDelta(t *testing.T) {
 		p    *Pipeline
 		want string
 	}{
-		"held out": {func() *Pipeline {
-			p := pureRun(2, budget.AddRemove, selection.Kendall{K: 2}, svm.SVM{})
-			p.Holdout = .2
-			return p
-		}(), "the held-out metric draws Gaussian noise; set holdout: 0 for no metric"},
+		"held out": {
+			func() *Pipeline {
+				p := pureRun(2, budget.AddRemove, selection.Kendall{K: 2}, svm.SVM{})
+				p.Holdout = .2
+				return p
+			}(),
+			"the held-out metric draws Gaussian noise; set holdout: 0 for no metric",
+		},
 		"a form that is named": {
-			pureRun(2, budget.AddRemove, selection.None{}, boosting.BRC{Form: boosting.Gaussian}),
+			pureRun(
+				2,
+				budget.AddRemove,
+				selection.None{},
+				boosting.BRC{Form: boosting.Gaussian},
+			),
 			"the model (brc) draws Gaussian noise; omit model.form: by default, brc uses a form with pure noise",
 		},
 		"gradients": {
-			pureRun(2, budget.AddRemove, selection.None{},
-				logistic.Logistic{Form: logistic.Gradients}),
+			pureRun(
+				2,
+				budget.AddRemove,
+				selection.None{},
+				logistic.Logistic{Form: logistic.Gradients},
+			),
 			"the model (logistic) draws Gaussian noise; omit model.form: by default, logistic uses a form with pure noise",
 		},
 		"both": {
@@ -230,8 +257,14 @@ func TestPureFits(t *testing.T) {
 	const n = 6000
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, relation := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		for _, trainer := range []method.Trainer{nil, adassp.JointGram{}, svm.SVM{},
-			logistic.Logistic{}, boosting.BRC{}, boosting.BRC{Intercept: "exponential"}} {
+		for _, trainer := range []method.Trainer{
+			nil,
+			adassp.JointGram{},
+			svm.SVM{},
+			logistic.Logistic{},
+			boosting.BRC{},
+			boosting.BRC{Intercept: "exponential"},
+		} {
 			p := pureRun(2, relation, selection.Kendall{K: 2}, trainer)
 			p.Budget.Epsilon = 8
 			data := make([]dataset.ColumnData, 8)

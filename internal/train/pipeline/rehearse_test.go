@@ -30,7 +30,9 @@ func TestRehearse(t *testing.T) {
 		p := pricePipeline(table)
 		refused := false
 		for _, epsilon := range []float64{1, 1e-4, 1e-7, 1e-10} {
-			p.Selector, p.Model, p.Budget.Epsilon = c.selector, defaultTrainer(c.model), epsilon
+			p.Selector = c.selector
+			p.Model = defaultTrainer(c.model)
+			p.Budget.Epsilon = epsilon
 			if epsilon < 1e-9 && c.refused {
 				p.Budget.Delta = 1e-7 // which then decides
 			}
@@ -77,13 +79,16 @@ func TestRehearseBranches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.runPlan(t.Context(), &only, openedSession(s), empty, Options{}); err != nil {
+		_, err = p.runPlan(t.Context(), &only, openedSession(s), empty, Options{})
+		if err != nil {
 			t.Fatal(err)
 		}
 		released := map[bool]int{}
 		for _, e := range s.Events() {
-			released[strings.HasPrefix(e.Path,
-				"fit/train/"+plan.branches[i].name+"/")] += e.Released
+			released[strings.HasPrefix(
+				e.Path,
+				"fit/train/"+plan.branches[i].name+"/",
+			)] += e.Released
 		}
 		if released[true] == 0 {
 			t.Errorf("branch %s: nothing released", plan.branches[i].name)
@@ -113,8 +118,8 @@ func TestRehearseSearch(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 5 {
-			if err := p.Rehearse(t.Context(), plan); errors.Is(err,
-				mechanism.ErrScale) != (epsilon < 1) {
+			err := p.Rehearse(t.Context(), plan)
+			if errors.Is(err, mechanism.ErrScale) != (epsilon < 1) {
 				t.Errorf("epsilon %v: %v", epsilon, err)
 			}
 		}

@@ -20,7 +20,8 @@ func TestEveryMethodUnderEveryRelation(t *testing.T) {
 		for _, task := range []string{regression.TaskRegression, regression.TaskClassification} {
 			for _, s := range Selectors() {
 				for _, m := range Trainers() {
-					if task == regression.TaskRegression && (s.NeedsClasses || m.ClassesOnly()) {
+					if task == regression.TaskRegression &&
+						(s.NeedsClasses || m.ClassesOnly()) {
 						continue
 					}
 					if s.Name != "kendall" && m.Name != "joint-gram" { // the rules look at one stage at a time
@@ -43,16 +44,23 @@ func TestEveryMethodUnderEveryRelation(t *testing.T) {
 					}
 					for _, name := range []string{"a", "b", "c", "d"} {
 						private := rel == budget.SubstitutePrivateColumns && name != "a"
-						p.Schema.Columns = append(p.Schema.Columns,
+						p.Schema.Columns = append(
+							p.Schema.Columns,
 							dataset.Column{
 								Name:    name,
 								Ranged:  true,
 								Lower:   -1,
 								Upper:   1,
 								Private: private,
-							})
+							},
+						)
 					}
-					target := dataset.Column{Name: "y", Ranged: true, Lower: -1, Upper: 1}
+					target := dataset.Column{
+						Name:   "y",
+						Ranged: true,
+						Lower:  -1,
+						Upper:  1,
+					}
 					if task == regression.TaskClassification {
 						target = dataset.Column{
 							Name:       "y",

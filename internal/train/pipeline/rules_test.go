@@ -23,28 +23,46 @@ func TestWrongNamesFields(t *testing.T) {
 	}{
 		"nothing": {Pipeline{Target: "y"}, nil},
 		"single": {
-			Pipeline{Target: "b c", Holdout: .7, Selector: selection.Kendall{K: 1},
-				SelectionShare: 2, Model: tukey.Tukey{}, Fallback: tukey.Tukey{},
+			Pipeline{
+				Target:         "b c",
+				Holdout:        .7,
+				Selector:       selection.Kendall{K: 1},
+				SelectionShare: 2,
+				Model:          tukey.Tukey{},
+				Fallback:       tukey.Tukey{},
 				Budget: budget.Target{
 					Relation: budget.SubstitutePrivateColumns,
 					Unit:     budget.Unit{Column: "u", MaxRows: 2},
-				}},
+				},
+			},
 			map[string]error{
-				"holdout": ErrHoldout, "selection.share": ErrShare,
-				"model.fallback": ErrFallback, "privacy.relation": ErrUnit,
+				"holdout":          ErrHoldout,
+				"selection.share":  ErrShare,
+				"model.fallback":   ErrFallback,
+				"privacy.relation": ErrUnit,
 			},
 		},
 		"search": {
-			Pipeline{Target: "y", Budget: budget.Target{Composition: budget.Basic},
-				Model: adassp.JointGram{}, Search: &Search{Candidates: []Candidate{
-					{Model: svm.SVM{}}, {Model: tukey.Tukey{}}, {Model: svm.SVM{}},
+			Pipeline{
+				Target: "y",
+				Budget: budget.Target{Composition: budget.Basic},
+				Model:  adassp.JointGram{},
+				Search: &Search{Candidates: []Candidate{
+					{Model: svm.SVM{}},
+					{Model: tukey.Tukey{}},
+					{Model: svm.SVM{}},
 					{SelectionShare: -1},
-				}}},
+				}},
+			},
 			map[string]error{
-				"model": ErrSearch, "search.runs": ErrSearch, "search.holdout": ErrSearch,
-				"privacy.composition": ErrSearch, "privacy.delta": ErrSearch,
-				"search.candidates[0].model.method": ErrModel,
-				"search.candidates[1].model.method": ErrSearch, "search.candidates[2]": ErrSearch,
+				"model":                                ErrSearch,
+				"search.runs":                          ErrSearch,
+				"search.holdout":                       ErrSearch,
+				"privacy.composition":                  ErrSearch,
+				"privacy.delta":                        ErrSearch,
+				"search.candidates[0].model.method":    ErrModel,
+				"search.candidates[1].model.method":    ErrSearch,
+				"search.candidates[2]":                 ErrSearch,
 				"search.candidates[3].selection.share": ErrShare,
 			},
 		},
@@ -52,8 +70,8 @@ func TestWrongNamesFields(t *testing.T) {
 		c.p.Schema = dataset.Schema{Columns: columns, Unit: c.p.Budget.Unit.Column}
 		got := map[string]error{}
 		for _, wrong := range c.p.Wrong() {
-			if got[wrong.Field] = wrong; wrong.Message == "" ||
-				fault.KindOf(wrong) != fault.Recipe {
+			got[wrong.Field] = wrong
+			if wrong.Message == "" || fault.KindOf(wrong) != fault.Recipe {
 				t.Errorf("%s: %+v", name, wrong)
 			}
 		}

@@ -19,12 +19,18 @@ func TestSearchFindsTheBest(t *testing.T) {
 		t.Fatal(err)
 	}
 	for seed := range byte(5) {
-		res, err := p.FitRecorded(context.Background(), plan, tab, Options{},
-			mechanism.NewRecorder(seed).ForceTries(12))
+		res, err := p.FitRecorded(
+			context.Background(),
+			plan,
+			tab,
+			Options{},
+			mechanism.NewRecorder(seed).ForceTries(12),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if x := res.Search; x.Chosen != 2 || res.Method != "boosted-additive" || !(x.Score > .8) {
+		x := res.Search
+		if x.Chosen != 2 || res.Method != "boosted-additive" || !(x.Score > .8) {
 			t.Errorf("seed %d: %+v", seed, x)
 		}
 	}

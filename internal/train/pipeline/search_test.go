@@ -26,8 +26,10 @@ func searchPipeline(t testing.TB, n int) (*Pipeline, *dataset.Table) {
 	schema := dataset.Schema{}
 	cols := make([]dataset.ColumnData, 5)
 	for j, name := range []string{"a", "b", "c", "d", "y"} {
-		schema.Columns = append(schema.Columns,
-			dataset.Column{Name: name, Ranged: true, Lower: -1, Upper: 1})
+		schema.Columns = append(
+			schema.Columns,
+			dataset.Column{Name: name, Ranged: true, Lower: -1, Upper: 1},
+		)
 		for i := range n {
 			cols[j].Floats = append(cols[j].Floats, math.Sin(float64(i*(j+3)+j)))
 		}
@@ -40,12 +42,19 @@ func searchPipeline(t testing.TB, n int) (*Pipeline, *dataset.Table) {
 		t.Fatal(err)
 	}
 	return &Pipeline{
-		Schema: schema, Target: "y", Holdout: .2, Budget: budget.Target{Epsilon: 3, Delta: 1e-6},
-		Search: &Search{Runs: 4, Holdout: .2, Candidates: []Candidate{
-			{Model: adassp.JointGram{}},
-			{Selector: selection.Kendall{K: 2}, Model: boosting.BoostedAdaSSP{}},
-			{Selector: selection.None{}, Model: boosting.Additive{}},
-		}},
+		Schema:  schema,
+		Target:  "y",
+		Holdout: .2,
+		Budget:  budget.Target{Epsilon: 3, Delta: 1e-6},
+		Search: &Search{
+			Runs:    4,
+			Holdout: .2,
+			Candidates: []Candidate{
+				{Model: adassp.JointGram{}},
+				{Selector: selection.Kendall{K: 2}, Model: boosting.BoostedAdaSSP{}},
+				{Selector: selection.None{}, Model: boosting.Additive{}},
+			},
+		},
 	}, tab
 }
 
@@ -61,7 +70,9 @@ func TestSearchPlan(t *testing.T) {
 		t.Errorf("method %q", plan.Method())
 	}
 	law, names, ok := plan.Selection("fit/train")
-	if !ok || law.Eta != 0 || math.Abs(law.Mean()-4) > 1e-9 ||
+	if !ok ||
+		law.Eta != 0 ||
+		math.Abs(law.Mean()-4) > 1e-9 ||
 		!slices.Equal(names, []string{"candidate-1", "candidate-2", "candidate-3"}) {
 		t.Errorf("the selection: %+v, %v, %v", law, names, ok)
 	}
@@ -89,7 +100,8 @@ func TestSearchPlan(t *testing.T) {
 		t.Fatalf("parts %v", square)
 	}
 	for part, rho := range square {
-		if want := square["candidate-1 train"]; part != " holdout" && math.Abs(rho/want-1) > 1e-9 {
+		want := square["candidate-1 train"]
+		if part != " holdout" && math.Abs(rho/want-1) > 1e-9 {
 			t.Errorf("%s costs rho %v, not %v", part, rho, want)
 		}
 	}
@@ -117,49 +129,110 @@ func TestSearchIsRefused(t *testing.T) {
 		want   error
 		says   string
 	}{
-		"one candidate": {func(p *Pipeline) {
-			p.Search.Candidates = p.Search.Candidates[:1]
-		}, ErrSearch, "2 to 64"},
-		"too many": {func(p *Pipeline) {
-			p.Search.Candidates = make([]Candidate, MaxCandidates+1)
-		}, ErrSearch, "2 to 64"},
-		"one run":     {func(p *Pipeline) { p.Search.Runs = 1 }, ErrSearch, "above 1"},
-		"many runs":   {func(p *Pipeline) { p.Search.Runs = 1001 }, ErrSearch, "1000"},
-		"no number":   {func(p *Pipeline) { p.Search.Runs = math.NaN() }, ErrSearch, "above 1"},
-		"no scoring":  {func(p *Pipeline) { p.Search.Holdout = 0 }, ErrSearch, "used for scoring"},
-		"all scoring": {func(p *Pipeline) { p.Search.Holdout = .6 }, ErrSearch, "used for scoring"},
-		"basic": {func(p *Pipeline) {
-			p.Budget.Composition = budget.Basic
-		}, ErrSearch, "tight"},
-		"pure": {func(p *Pipeline) {
-			p.Budget.Delta = 0
-		}, ErrSearch, "delta must be above 0"},
-		"model outside": {func(p *Pipeline) {
-			p.Model = adassp.JointGram{}
-		}, ErrSearch, "candidates"},
-		"select outside": {func(p *Pipeline) {
-			p.Selector = selection.None{}
-		}, ErrSearch, "candidates"},
-		"share outside": {func(p *Pipeline) { p.SelectionShare = .2 }, ErrSearch, "candidates"},
-		"tukey": {func(p *Pipeline) {
-			p.Search.Candidates[1].Model = tukey.Tukey{}
-		}, ErrSearch, "candidates[1]"},
-		"twice": {func(p *Pipeline) {
-			p.Search.Candidates[2] = p.Search.Candidates[0]
-		}, ErrSearch, "1 and 3"},
-		"unknown": {func(p *Pipeline) {
-			p.Search.Candidates[1].Model = defaultTrainer("nonprivate-ols")
-		}, ErrModel, "candidates[1]"},
-		"classes": {func(p *Pipeline) {
-			p.Search.Candidates[0].Model = svm.SVM{}
-		}, ErrModel, "candidates[0]"},
-		"share": {func(p *Pipeline) {
-			p.Search.Candidates[1].SelectionShare = 2
-		}, ErrShare, "candidates[1]"},
+		"one candidate": {
+			func(p *Pipeline) {
+				p.Search.Candidates = p.Search.Candidates[:1]
+			},
+			ErrSearch,
+			"2 to 64",
+		},
+		"too many": {
+			func(p *Pipeline) {
+				p.Search.Candidates = make([]Candidate, MaxCandidates+1)
+			},
+			ErrSearch,
+			"2 to 64",
+		},
+		"one run":   {func(p *Pipeline) { p.Search.Runs = 1 }, ErrSearch, "above 1"},
+		"many runs": {func(p *Pipeline) { p.Search.Runs = 1001 }, ErrSearch, "1000"},
+		"no number": {
+			func(p *Pipeline) { p.Search.Runs = math.NaN() },
+			ErrSearch,
+			"above 1",
+		},
+		"no scoring": {
+			func(p *Pipeline) { p.Search.Holdout = 0 },
+			ErrSearch,
+			"used for scoring",
+		},
+		"all scoring": {
+			func(p *Pipeline) { p.Search.Holdout = .6 },
+			ErrSearch,
+			"used for scoring",
+		},
+		"basic": {
+			func(p *Pipeline) {
+				p.Budget.Composition = budget.Basic
+			},
+			ErrSearch,
+			"tight",
+		},
+		"pure": {
+			func(p *Pipeline) {
+				p.Budget.Delta = 0
+			},
+			ErrSearch,
+			"delta must be above 0",
+		},
+		"model outside": {
+			func(p *Pipeline) {
+				p.Model = adassp.JointGram{}
+			},
+			ErrSearch,
+			"candidates",
+		},
+		"select outside": {
+			func(p *Pipeline) {
+				p.Selector = selection.None{}
+			},
+			ErrSearch,
+			"candidates",
+		},
+		"share outside": {
+			func(p *Pipeline) { p.SelectionShare = .2 },
+			ErrSearch,
+			"candidates",
+		},
+		"tukey": {
+			func(p *Pipeline) {
+				p.Search.Candidates[1].Model = tukey.Tukey{}
+			},
+			ErrSearch,
+			"candidates[1]",
+		},
+		"twice": {
+			func(p *Pipeline) {
+				p.Search.Candidates[2] = p.Search.Candidates[0]
+			},
+			ErrSearch,
+			"1 and 3",
+		},
+		"unknown": {
+			func(p *Pipeline) {
+				p.Search.Candidates[1].Model = defaultTrainer("nonprivate-ols")
+			},
+			ErrModel,
+			"candidates[1]",
+		},
+		"classes": {
+			func(p *Pipeline) {
+				p.Search.Candidates[0].Model = svm.SVM{}
+			},
+			ErrModel,
+			"candidates[0]",
+		},
+		"share": {
+			func(p *Pipeline) {
+				p.Search.Candidates[1].SelectionShare = 2
+			},
+			ErrShare,
+			"candidates[1]",
+		},
 	} {
 		p, _ := searchPipeline(t, 1)
 		c.change(p)
-		if _, err := p.Plan(); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+		_, err := p.Plan()
+		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -174,32 +247,46 @@ func TestSearchResult(t *testing.T) {
 	}
 	for range 4 {
 		var stages []string
-		res, err := p.FitPlan(context.Background(), plan.Again(), tab,
+		res, err := p.FitPlan(
+			context.Background(),
+			plan.Again(),
+			tab,
 			Options{Progress: func(s string) {
 				stages = append(stages, s)
-			}})
+			}},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		x := res.Search
-		if got := p.Search.Candidates[x.Chosen].ModelName(); res.Method != got ||
-			res.Model == nil || res.R2 == nil {
-			t.Errorf("candidate %d: method %q, model %v, R² %v", x.Chosen, res.Method, res.Model,
-				res.R2)
+		got := p.Search.Candidates[x.Chosen].ModelName()
+		if res.Method != got || res.Model == nil || res.R2 == nil {
+			t.Errorf(
+				"candidate %d: method %q, model %v, R² %v",
+				x.Chosen,
+				res.Method,
+				res.Model,
+				res.R2,
+			)
 		}
-		if want := []string{"check", "split", "search", heldOutStage}; !slices.Equal(stages, want) {
+		want := []string{"check", "split", "search", heldOutStage}
+		if !slices.Equal(stages, want) {
 			t.Errorf("stages %q", stages)
 		}
 		for _, e := range res.Events {
 			at := e.Place
-			if ran := at.Candidate == "" ||
-				at.Candidate == CandidateName(x.Chosen); ran && e.Released != e.Law.Draws ||
+			ran := at.Candidate == "" ||
+				at.Candidate == CandidateName(x.Chosen)
+			if ran && e.Released != e.Law.Draws ||
 				!ran && (e.Released != 0 || e.Scale != 0 || e.Sensitivity != 0) {
 				t.Errorf("candidate %d: %+v", x.Chosen, e)
 			}
 		}
-		if c := res.Curator; c.Rows != 6000 || c.TrainRows+c.HoldoutRows != 6000 ||
-			c.ScoreRows < 700 || c.ScoreRows > 1300 {
+		c := res.Curator
+		if c.Rows != 6000 ||
+			c.TrainRows+c.HoldoutRows != 6000 ||
+			c.ScoreRows < 700 ||
+			c.ScoreRows > 1300 {
 			t.Errorf("rows %+v", c)
 		}
 	}
@@ -214,8 +301,12 @@ func TestSearchOfClasses(t *testing.T) {
 		Kind:       dataset.Category,
 		Categories: []string{"no", "yes"},
 	}
-	p.Search.Candidates = []Candidate{{Model: nil}, {Model: logistic.Logistic{}},
-		{Model: svm.SVM{}}, {Selector: selection.Kendall{K: 2}, Model: boosting.Additive{}}}
+	p.Search.Candidates = []Candidate{
+		{Model: nil},
+		{Model: logistic.Logistic{}},
+		{Model: svm.SVM{}},
+		{Selector: selection.Kendall{K: 2}, Model: boosting.Additive{}},
+	}
 	cols := make([]dataset.ColumnData, 5)
 	for j := range 4 {
 		cols[j].Floats = tab.Float(j)
@@ -277,8 +368,12 @@ func TestSearchUnits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := res.Curator; c.TrainRows%3 != 0 || c.ScoreRows%3 != 0 || c.HoldoutRows%3 != 0 ||
-		c.ScoreRows == 0 || c.TrainRows+c.HoldoutRows != 1200 {
+	c := res.Curator
+	if c.TrainRows%3 != 0 ||
+		c.ScoreRows%3 != 0 ||
+		c.HoldoutRows%3 != 0 ||
+		c.ScoreRows == 0 ||
+		c.TrainRows+c.HoldoutRows != 1200 {
 		t.Errorf("rows %+v: units of three records are torn apart", c)
 	}
 }

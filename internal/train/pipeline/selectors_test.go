@@ -68,28 +68,27 @@ func TestKeysReachTheirSelectors(t *testing.T) {
 		}
 	}
 	for _, word := range words("score") {
-		if x := made("sis",
-			method.Values{"score": word}).(selection.SIS); string(x.Score) != word ||
-			x.TopK != mechanism.OneShot {
+		x := made("sis", method.Values{"score": word}).(selection.SIS)
+		if string(x.Score) != word || x.TopK != mechanism.OneShot {
 			t.Errorf("score %s makes %+v", word, x)
 		}
 	}
-	if x := made("sublasso",
-		method.Values{"lambda": .25, "buckets": 7}); x != (selection.SubLasso{
+	x := made(
+		"sublasso",
+		method.Values{"lambda": .25, "buckets": 7},
+	)
+	if x != (selection.SubLasso{
 		K:       2,
 		Lambda:  .25,
 		Buckets: 7,
 	}) {
 		t.Errorf("sublasso: %+v", x)
 	}
-	if x := made("fixed",
-		method.Values{"features": []string{"a", "b"}}).(selection.Fixed); !slices.Equal(x.Features,
-		[]string{"a", "b"}) {
+	if x := made("fixed", method.Values{"features": []string{"a", "b"}}).(selection.Fixed); !slices.Equal(x.Features, []string{"a", "b"}) {
 		t.Errorf("fixed: %+v", x)
 	}
-	if x := made("dpfs",
-		method.Values{"sizes": []int{2, 4}}).(selection.DPFS); !slices.Equal(x.Sizes,
-		[]int{2, 4}) || x.K != 2 {
+	if x := made("dpfs", method.Values{"sizes": []int{2, 4}}).(selection.DPFS); !slices.Equal(x.Sizes, []int{2, 4}) ||
+		x.K != 2 {
 		t.Errorf("dpfs: %+v", x)
 	}
 }

@@ -19,8 +19,11 @@ import (
 // sharedRun is a run with a selection, on six columns that may declare their ranges.
 func sharedRun(ranged bool, change func(p *Pipeline)) *Pipeline {
 	p := &Pipeline{
-		Target: "y", Holdout: .2, Selector: selection.Kendall{K: 2}, Model: adassp.AdaSSP{},
-		Budget: budget.Target{Epsilon: 2, Delta: 1e-5},
+		Target:   "y",
+		Holdout:  .2,
+		Selector: selection.Kendall{K: 2},
+		Model:    adassp.AdaSSP{},
+		Budget:   budget.Target{Epsilon: 2, Delta: 1e-5},
 	}
 	for _, name := range []string{"a", "b", "c", "d", "e", "y"} {
 		c := dataset.Column{Name: name}
@@ -70,47 +73,72 @@ func TestShares(t *testing.T) {
 		only map[string]float64 // shares of fixed mechanisms in the epsilon of the training part
 	}{
 		"selection and model": {
-			sharedRun(true, func(p *Pipeline) { p.Shares = Shares{Selection: .4, Model: .6} }),
-			map[string]float64{"selection": .4, "model": .6}, nil,
+			sharedRun(true, func(p *Pipeline) {
+				p.Shares = Shares{Selection: .4, Model: .6}
+			}),
+			map[string]float64{"selection": .4, "model": .6},
+			nil,
 		},
 		"selection alone": {
 			sharedRun(true, func(p *Pipeline) { p.Shares = Shares{Selection: .4} }),
-			map[string]float64{"selection": .4, "model": .6}, nil,
+			map[string]float64{"selection": .4, "model": .6},
+			nil,
 		},
 		"private ranges": {
 			sharedRun(false, func(p *Pipeline) {
-				p.Shares = Shares{Selection: .2, Ranges: .3, Model: .5}
+				p.Shares = Shares{
+					Selection: .2,
+					Ranges:    .3,
+					Model:     .5,
+				}
 			}),
-			map[string]float64{"selection": .2, "ranges": .3, "model": .5}, nil,
+			map[string]float64{"selection": .2, "ranges": .3, "model": .5},
+			nil,
 		},
 		"basic": {
 			sharedRun(false, func(p *Pipeline) {
-				p.Shares = Shares{Selection: .2, Ranges: .3, Model: .5}
+				p.Shares = Shares{
+					Selection: .2,
+					Ranges:    .3,
+					Model:     .5,
+				}
 				p.Budget.Composition = budget.Basic
 			}),
-			map[string]float64{"selection": .2, "ranges": .3, "model": .5}, nil,
+			map[string]float64{"selection": .2, "ranges": .3, "model": .5},
+			nil,
 		},
 		"transform": {
 			sharedRun(true, func(p *Pipeline) {
 				p.Schema.Columns[5].Lower = .5
 				p.Transform = rescale.Log
-				p.Shares = Shares{Transform: .2, Selection: .3, Model: .5}
+				p.Shares = Shares{
+					Transform: .2,
+					Selection: .3,
+					Model:     .5,
+				}
 			}),
-			map[string]float64{"transform": .2, "selection": .3, "model": .5}, nil,
+			map[string]float64{"transform": .2, "selection": .3, "model": .5},
+			nil,
 		},
 		"the paper's tukey": {
 			sharedRun(true, func(p *Pipeline) {
 				p.Model = tukey.Tukey{}
-				p.Shares = Shares{Count: .05, Selection: .05, Model: .9}
+				p.Shares = Shares{
+					Count:     .05,
+					Selection: .05,
+					Model:     .9,
+				}
 			}),
-			map[string]float64{"selection": 1}, map[string]float64{"count": .05, "model": .9},
+			map[string]float64{"selection": 1},
+			map[string]float64{"count": .05, "model": .9},
 		},
 		"half of tukey": {
 			sharedRun(true, func(p *Pipeline) {
 				p.Model = tukey.Tukey{}
 				p.Shares = Shares{Selection: .5}
 			}),
-			map[string]float64{"selection": 1}, map[string]float64{"count": .03, "model": .47},
+			map[string]float64{"selection": 1},
+			map[string]float64{"count": .03, "model": .47},
 		},
 		"tukey with private ranges": {
 			sharedRun(false, func(p *Pipeline) {
@@ -124,7 +152,12 @@ func TestShares(t *testing.T) {
 			sharedRun(true, func(p *Pipeline) {
 				p.Model = tukey.Tukey{}
 				p.Fallback = adassp.JointGram{}
-				p.Shares = Shares{Count: .1, Selection: .1, Model: .5, Fallback: .3}
+				p.Shares = Shares{
+					Count:     .1,
+					Selection: .1,
+					Model:     .5,
+					Fallback:  .3,
+				}
 			}),
 			map[string]float64{"selection": .25, "fallback": .75},
 			map[string]float64{"count": .1, "model": .5},
@@ -142,8 +175,13 @@ func TestShares(t *testing.T) {
 		}
 		for stage, want := range c.want {
 			if got := calibrated[stage] / sum; math.Abs(got-want) > 1e-6 {
-				t.Errorf("%s: %s spends %.6f of what is calibrated, want %v", name, stage, got,
-					want)
+				t.Errorf(
+					"%s: %s spends %.6f of what is calibrated, want %v",
+					name,
+					stage,
+					got,
+					want,
+				)
 			}
 		}
 		training := c.run.trainingEpsilon() * c.run.Budget.Epsilon
@@ -167,7 +205,12 @@ func TestSharesOfBranches(t *testing.T) {
 		for _, name := range []string{"f", "g"} {
 			p.Schema.Columns = append([]dataset.Column{{Name: name}}, p.Schema.Columns...)
 		}
-		p.Shares = Shares{Count: .1, Selection: .2, Ranges: .2, Model: .5}
+		p.Shares = Shares{
+			Count:     .1,
+			Selection: .2,
+			Ranges:    .2,
+			Model:     .5,
+		}
 	})
 	plan, err := p.Plan()
 	if err != nil {
@@ -205,16 +248,23 @@ func TestSharesRefused(t *testing.T) {
 		reason string
 	}{
 		"above 1 together": {Shares{Selection: .5, Model: .6}, "budget", "more than 1"},
-		"below 1 together": {Shares{Selection: .5, Model: .4}, "budget", "add up to 0.9, not 1"},
-		"negative":         {Shares{Selection: -.5}, "budget.selection", "above 0"},
-		"no number":        {Shares{Model: math.NaN()}, "budget.model", "above 0"},
-		"no count":         {Shares{Count: .1}, "budget.count", "no effect"},
-		"no ranges":        {Shares{Ranges: .1}, "budget.ranges", "no effect"},
-		"no words":         {Shares{Words: .1}, "budget.words", "no effect"},
-		"no fallback":      {Shares{Fallback: .1}, "budget.fallback", "no effect"},
-		"no transform":     {Shares{Transform: .1}, "budget.transform", "no effect"},
-		"a count in full": {Shares{Count: .05, Selection: .05, Model: .9}, "budget.count",
-			"no effect"},
+		"below 1 together": {
+			Shares{Selection: .5, Model: .4},
+			"budget",
+			"add up to 0.9, not 1",
+		},
+		"negative":     {Shares{Selection: -.5}, "budget.selection", "above 0"},
+		"no number":    {Shares{Model: math.NaN()}, "budget.model", "above 0"},
+		"no count":     {Shares{Count: .1}, "budget.count", "no effect"},
+		"no ranges":    {Shares{Ranges: .1}, "budget.ranges", "no effect"},
+		"no words":     {Shares{Words: .1}, "budget.words", "no effect"},
+		"no fallback":  {Shares{Fallback: .1}, "budget.fallback", "no effect"},
+		"no transform": {Shares{Transform: .1}, "budget.transform", "no effect"},
+		"a count in full": {
+			Shares{Count: .05, Selection: .05, Model: .9},
+			"budget.count",
+			"no effect",
+		},
 		"nothing for a model": {Shares{Selection: .9999999}, "budget", "nothing"},
 	} {
 		p := sharedRun(true, func(p *Pipeline) { p.Shares = c.shares })
@@ -276,36 +326,56 @@ func TestCountFailure(t *testing.T) {
 			want = DefaultCountFailure
 		}
 		// The bound is rounded down, so it exceeds n slightly less often: the scale is 1/(.03 x 2).
-		if sd := math.Sqrt(want * (1 - want) / runs); float64(over)/runs > want+6*sd ||
+		sd := math.Sqrt(want * (1 - want) / runs)
+		if float64(over)/runs > want+6*sd ||
 			float64(over)/runs < want*math.Exp(-.06)-6*sd {
-			t.Errorf("failure %v: above the number of records with frequency %v", failure,
-				float64(over)/runs)
+			t.Errorf(
+				"failure %v: above the number of records with frequency %v",
+				failure,
+				float64(over)/runs,
+			)
 		}
 	}
-	if !(records[.001] > records[0] && records[0] > records[.3] && records[.3] > records[.5]) {
+	if !(records[.001] > records[0] &&
+		records[0] > records[.3] &&
+		records[.3] > records[.5]) {
 		t.Errorf("records that are needed, by failure: %v", records)
 	}
 	for name, c := range map[string]struct {
 		change  func(p *Pipeline)
 		message string
 	}{
-		"no count": {func(p *Pipeline) {
-			p.CountFailure = .1
-		}, "count.failure has no effect: this run does not need a noisy number of records"},
-		"large": {func(p *Pipeline) {
-			p.CountFailure = .6
-		}, "count.failure must be above 0 and at most 0.5, not 0.6"},
-		"negative": {func(p *Pipeline) {
-			p.CountFailure = -1
-		}, "count.failure must be above 0 and at most 0.5, not -1"},
-		"NaN": {func(p *Pipeline) {
-			p.CountFailure = math.NaN()
-		}, "count.failure must be above 0 and at most 0.5, not NaN"},
+		"no count": {
+			func(p *Pipeline) {
+				p.CountFailure = .1
+			},
+			"count.failure has no effect: this run does not need a noisy number of records",
+		},
+		"large": {
+			func(p *Pipeline) {
+				p.CountFailure = .6
+			},
+			"count.failure must be above 0 and at most 0.5, not 0.6",
+		},
+		"negative": {
+			func(p *Pipeline) {
+				p.CountFailure = -1
+			},
+			"count.failure must be above 0 and at most 0.5, not -1",
+		},
+		"NaN": {
+			func(p *Pipeline) {
+				p.CountFailure = math.NaN()
+			},
+			"count.failure must be above 0 and at most 0.5, not NaN",
+		},
 	} {
 		_, err := sharedRun(true, c.change).Plan()
 		var wrong *fault.Error
-		if !errors.Is(err, ErrCountFailure) || !errors.As(err, &wrong) ||
-			wrong.Field != "count.failure" || !strings.Contains(wrong.Message, c.message) {
+		if !errors.Is(err, ErrCountFailure) ||
+			!errors.As(err, &wrong) ||
+			wrong.Field != "count.failure" ||
+			!strings.Contains(wrong.Message, c.message) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -19,8 +19,13 @@ func TestSizesFindTheBest(t *testing.T) {
 		t.Fatal(err)
 	}
 	for seed := range byte(5) {
-		res, err := p.FitRecorded(context.Background(), plan, tab, Options{},
-			mechanism.NewRecorder(seed).ForceTries(12))
+		res, err := p.FitRecorded(
+			context.Background(),
+			plan,
+			tab,
+			Options{},
+			mechanism.NewRecorder(seed).ForceTries(12),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,11 +23,19 @@ func gradedPipeline(t testing.TB, n int) (*Pipeline, *dataset.Table) {
 	data := make([]dataset.ColumnData, 9)
 	p := sequence(11)
 	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
-		schema.Columns = append(schema.Columns,
-			dataset.Column{Name: name, Ranged: true, Lower: -1, Upper: 1})
+		schema.Columns = append(
+			schema.Columns,
+			dataset.Column{Name: name, Ranged: true, Lower: -1, Upper: 1},
+		)
 	}
-	schema.Columns = append(schema.Columns,
-		dataset.Column{Name: "grade", Kind: dataset.Category, Categories: []string{"no", "yes"}})
+	schema.Columns = append(
+		schema.Columns,
+		dataset.Column{
+			Name:       "grade",
+			Kind:       dataset.Category,
+			Categories: []string{"no", "yes"},
+		},
+	)
 	for i := range n {
 		class := int32(i % 2)
 		for j := range 8 {
@@ -59,7 +67,9 @@ func TestSizesPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	law, names, ok := plan.Selection("fit/train/model")
-	if !ok || law.Eta != 0 || math.Abs(law.Mean()-4) > 1e-9 ||
+	if !ok ||
+		law.Eta != 0 ||
+		math.Abs(law.Mean()-4) > 1e-9 ||
 		!slices.Equal(names, []string{"size-1", "size-4", "size-8"}) {
 		t.Fatalf("the selection: %+v, %v, %v", law, names, ok)
 	}
@@ -69,8 +79,9 @@ func TestSizesPlan(t *testing.T) {
 		t.Fatal("no such leaf")
 	}
 	right, _ := plan.Law("fit/train/model/size-4/right")
-	if ratio := right.Mu * right.Mu /
-		(right.Mu*right.Mu + fit.Mu*fit.Mu); math.Abs(ratio-rightShare) > 1e-6 {
+	ratio := right.Mu * right.Mu /
+		(right.Mu*right.Mu + fit.Mu*fit.Mu)
+	if math.Abs(ratio-rightShare) > 1e-6 {
 		t.Errorf("counting takes %v of a try's mu²: %+v, %+v, %+v", ratio, stats, fit, right)
 	}
 	for _, name := range names {
@@ -85,7 +96,8 @@ func TestSizesPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l, _ := alone.Law("fit/train/selection/dpfsdr/stats"); !(stats.Mu < l.Mu &&
+	l, _ := alone.Law("fit/train/selection/dpfsdr/stats")
+	if !(stats.Mu < l.Mu &&
 		stats.Mu > l.Mu/math.Sqrt(1+4*2)) {
 		t.Errorf("statistics have mu %v, without sizes %v", stats.Mu, l.Mu)
 	}
@@ -106,17 +118,21 @@ func TestSizesFit(t *testing.T) {
 			t.Fatal(err)
 		}
 		size := res.Sizes.Chosen
-		if len(res.Selected) != size || len(res.Model.Inputs()) != size || res.Method != "svm" {
+		if len(res.Selected) != size ||
+			len(res.Model.Inputs()) != size ||
+			res.Method != "svm" {
 			t.Errorf("size %d: %v, %s", size, res.Selected, res.Method)
 		}
 		for _, e := range res.Events {
 			at := e.Place
-			if want := at.Stage == modelNode &&
-				at.Size != SizeName(size); want != (e.Released == 0) {
+			want := at.Stage == modelNode &&
+				at.Size != SizeName(size)
+			if want != (e.Released == 0) {
 				t.Errorf("size %d: %s released %d", size, e.Path, e.Released)
 			}
 		}
-		if right := float64(res.Sizes.Right) / 3200; size >= 4 && (right < .85 || right > 1.05) {
+		right := float64(res.Sizes.Right) / 3200
+		if size >= 4 && (right < .85 || right > 1.05) {
 			t.Errorf("size %d: %v right", size, right)
 		}
 	}
@@ -128,48 +144,79 @@ func TestSizesAreRefused(t *testing.T) {
 		change func(p *Pipeline)
 		want   error
 	}{
-		"one size": {func(p *Pipeline) {
-			p.Selector = selection.DPFSDR{Sizes: []int{3}}
-		}, selection.ErrSizes},
-		"empty list": {func(p *Pipeline) {
-			p.Selector = selection.CRFS{Sizes: []int{}}
-		}, selection.ErrSizes},
-		"falling": {func(p *Pipeline) {
-			p.Selector = selection.DPFS{Sizes: []int{3, 2}}
-		}, selection.ErrSizes},
-		"no columns": {func(p *Pipeline) {
-			p.Selector = selection.DPFS{Sizes: []int{0, 2}}
-		}, selection.ErrSizes},
-		"too many": {func(p *Pipeline) {
-			p.Selector = selection.DPFSDR{Sizes: []int{2, 9}}
-		}, selection.ErrSizes},
+		"one size": {
+			func(p *Pipeline) {
+				p.Selector = selection.DPFSDR{Sizes: []int{3}}
+			},
+			selection.ErrSizes,
+		},
+		"empty list": {
+			func(p *Pipeline) {
+				p.Selector = selection.CRFS{Sizes: []int{}}
+			},
+			selection.ErrSizes,
+		},
+		"falling": {
+			func(p *Pipeline) {
+				p.Selector = selection.DPFS{Sizes: []int{3, 2}}
+			},
+			selection.ErrSizes,
+		},
+		"no columns": {
+			func(p *Pipeline) {
+				p.Selector = selection.DPFS{Sizes: []int{0, 2}}
+			},
+			selection.ErrSizes,
+		},
+		"too many": {
+			func(p *Pipeline) {
+				p.Selector = selection.DPFSDR{Sizes: []int{2, 9}}
+			},
+			selection.ErrSizes,
+		},
 		"one run":   {func(p *Pipeline) { p.SizeRuns = 1 }, ErrSizeSearch},
 		"many runs": {func(p *Pipeline) { p.SizeRuns = 1001 }, ErrSizeSearch},
 		"no number": {func(p *Pipeline) { p.SizeRuns = math.NaN() }, ErrSizeSearch},
-		"runs, no sizes": {func(p *Pipeline) {
-			p.Selector = selection.DPFSDR{K: 3}
-		}, ErrSizeSearch},
-		"basic": {func(p *Pipeline) {
-			p.Budget.Composition = budget.Basic
-		}, ErrSizeSearch},
+		"runs, no sizes": {
+			func(p *Pipeline) {
+				p.Selector = selection.DPFSDR{K: 3}
+			},
+			ErrSizeSearch,
+		},
+		"basic": {
+			func(p *Pipeline) {
+				p.Budget.Composition = budget.Basic
+			},
+			ErrSizeSearch,
+		},
 		"pure":        {func(p *Pipeline) { p.Budget.Delta = 0 }, ErrSizeSearch},
 		"may abstain": {func(p *Pipeline) { p.Model = tukey.Tukey{} }, ErrSizeSearch},
-		"a number": {func(p *Pipeline) {
-			p.Task, p.Target, p.Model = "", p.Schema.Columns[0].Name, nil
-			p.Selector = selection.GreedyGram{Sizes: []int{2, 3}}
-		}, ErrSizeSearch},
-		"inside a search": {func(p *Pipeline) {
-			x := p.Selector
-			p.Selector = nil
-			p.SizeRuns = 0
-			p.Model = nil
-			p.Search = &Search{
-				Runs:    3,
-				Holdout: .2,
-				Candidates: []Candidate{{Selector: x, Model: svm.SVM{}},
-					{Model: logistic.Logistic{}}},
-			}
-		}, ErrSearch},
+		"a number": {
+			func(p *Pipeline) {
+				p.Task = ""
+				p.Target = p.Schema.Columns[0].Name
+				p.Model = nil
+				p.Selector = selection.GreedyGram{Sizes: []int{2, 3}}
+			},
+			ErrSizeSearch,
+		},
+		"inside a search": {
+			func(p *Pipeline) {
+				x := p.Selector
+				p.Selector = nil
+				p.SizeRuns = 0
+				p.Model = nil
+				p.Search = &Search{
+					Runs:    3,
+					Holdout: .2,
+					Candidates: []Candidate{
+						{Selector: x, Model: svm.SVM{}},
+						{Model: logistic.Logistic{}},
+					},
+				}
+			},
+			ErrSearch,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, _ := gradedPipeline(t, 1)
@@ -185,8 +232,11 @@ func TestSizesAreRefused(t *testing.T) {
 func TestSizesAreTotal(t *testing.T) {
 	for _, n := range []int{0, 1, 7} {
 		for _, relation := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-			for _, x := range []selection.Selector{selection.DPFSDR{Sizes: []int{1, 2}},
-				selection.DPFS{Sizes: []int{2, 8}}, selection.CRFS{Sizes: []int{1, 3, 8}}} {
+			for _, x := range []selection.Selector{
+				selection.DPFSDR{Sizes: []int{1, 2}},
+				selection.DPFS{Sizes: []int{2, 8}},
+				selection.CRFS{Sizes: []int{1, 3, 8}},
+			} {
 				p, tab := gradedPipeline(t, n)
 				p.Selector = x
 				p.Budget.Relation = relation

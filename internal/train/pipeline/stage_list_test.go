@@ -23,8 +23,11 @@ func TestStageKinds(t *testing.T) {
 			return s.Name == k.Share
 		})
 		if k.Share != "" && (!settable || k.Absent == "" || ShareName(k.Node) != k.Share) {
-			t.Errorf("%s: the share %q cannot be set, or no reason is given against it", k.Node,
-				k.Share)
+			t.Errorf(
+				"%s: the share %q cannot be set, or no reason is given against it",
+				k.Node,
+				k.Share,
+			)
 		}
 		if len(k.Statistics) == 0 {
 			t.Errorf("%s: no statistic", k.Node)
@@ -44,11 +47,16 @@ func TestStageKinds(t *testing.T) {
 // TestPassiveStage checks that a stage without methods of its own changes nothing.
 func TestPassiveStage(t *testing.T) {
 	var s stage.Passive
-	if before, after, left := s.Around(.5, .75); len(before)+len(after) > 0 || left != .75 {
+	before, after, left := s.Around(.5, .75)
+	if len(before)+len(after) > 0 || left != .75 {
 		t.Errorf("it plans %v and %v, and leaves %v", before, after, left)
 	}
-	if _, branches := s.Branches(); len(branches) > 0 || s.Spends(.5) != 0 || s.TwoClasses() ||
-		s.Recoding() != nil || s.Gathers(mechanism.Capabilities{}) ||
+	_, branches := s.Branches()
+	if len(branches) > 0 ||
+		s.Spends(.5) != 0 ||
+		s.TwoClasses() ||
+		s.Recoding() != nil ||
+		s.Gathers(mechanism.Capabilities{}) ||
 		s.CheckEngine(mechanism.Capabilities{}) != "" {
 		t.Error("it asks for something")
 	}

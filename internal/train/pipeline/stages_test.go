@@ -40,34 +40,72 @@ func TestStageOrder(t *testing.T) {
 		want     string
 	}{
 		{nil, "joint-gram", budget.AddRemove, ranges + " model/gram"},
-		{selection.Kendall{K: 2}, "joint-gram", budget.AddRemove,
-			"selection/kendall " + ranges + " model/gram"},
-		{selection.SIS{K: 2, Score: selection.ScoreTau}, "joint-gram", budget.AddRemove,
-			"selection/sis/choice " + ranges + " model/gram"},
-		{selection.SIS{K: 2, Score: selection.ScoreProduct}, "adassp", budget.AddRemove,
+		{
+			selection.Kendall{K: 2},
+			"joint-gram",
+			budget.AddRemove,
+			"selection/kendall " + ranges + " model/gram",
+		},
+		{
+			selection.SIS{K: 2, Score: selection.ScoreTau},
+			"joint-gram",
+			budget.AddRemove,
+			"selection/sis/choice " + ranges + " model/gram",
+		},
+		{
+			selection.SIS{K: 2, Score: selection.ScoreProduct},
+			"adassp",
+			budget.AddRemove,
 			ranges +
-				" selection/sis/choice model/adassp/eigenvalue model/adassp/gram model/adassp/moments"},
-		{selection.SubLasso{K: 2}, "joint-gram", budget.AddRemove,
-			"count selection/sublasso " + ranges + " model/gram"},
-		{selection.SubLasso{K: 2}, "joint-gram", budget.Substitute,
-			"count selection/sublasso " + ranges + " model/gram"},
-		{selection.SubLasso{K: 2, Buckets: 9}, "joint-gram", budget.AddRemove,
-			"selection/sublasso " + ranges + " model/gram"},
+				" selection/sis/choice model/adassp/eigenvalue model/adassp/gram model/adassp/moments",
+		},
+		{
+			selection.SubLasso{K: 2},
+			"joint-gram",
+			budget.AddRemove,
+			"count selection/sublasso " + ranges + " model/gram",
+		},
+		{
+			selection.SubLasso{K: 2},
+			"joint-gram",
+			budget.Substitute,
+			"count selection/sublasso " + ranges + " model/gram",
+		},
+		{
+			selection.SubLasso{K: 2, Buckets: 9},
+			"joint-gram",
+			budget.AddRemove,
+			"selection/sublasso " + ranges + " model/gram",
+		},
 		{nil, "tukey", budget.AddRemove, "count " + ranges + " model/tukey"},
-		{selection.SubLasso{K: 2}, "tukey", budget.AddRemove,
-			"count selection/sublasso " + ranges + " model/tukey"},
+		{
+			selection.SubLasso{K: 2},
+			"tukey",
+			budget.AddRemove,
+			"count selection/sublasso " + ranges + " model/tukey",
+		},
 	} {
 		p := pricePipeline(housesTable(t, 0))
-		p.Selector, p.Model, p.Budget.Relation = c.selector, defaultTrainer(c.model), c.relation
+		p.Selector = c.selector
+		p.Model = defaultTrainer(c.model)
+		p.Budget.Relation = c.relation
 		plan, err := p.Plan()
 		if err != nil {
 			t.Errorf("%v: %v", c, err)
 			continue
 		}
 		if got := leafNames(plan); got != c.want {
-			t.Errorf("%T+%s under %v: %s, want %s", c.selector, c.model, c.relation, got, c.want)
+			t.Errorf(
+				"%T+%s under %v: %s, want %s",
+				c.selector,
+				c.model,
+				c.relation,
+				got,
+				c.want,
+			)
 		}
-		if g := plan.Guarantee(); g.Spent > 1 || math.IsInf(g.Mu, 1) != (c.model == "tukey") {
+		g := plan.Guarantee()
+		if g.Spent > 1 || math.IsInf(g.Mu, 1) != (c.model == "tukey") {
 			t.Errorf("%T+%s: %+v", c.selector, c.model, g)
 		}
 		res, err := p.Fit(context.Background(), housesTable(t, 4000), Options{})
@@ -104,7 +142,10 @@ func TestTukeyNeedsRecords(t *testing.T) {
 	if res, err = p.Fit(context.Background(), few, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if !res.Abstained || res.Model != nil || res.R2 != nil || !hasWarning(res, "abstained") ||
+	if !res.Abstained ||
+		res.Model != nil ||
+		res.R2 != nil ||
+		!hasWarning(res, "abstained") ||
 		hasWarning(res, "no-metric") {
 		t.Errorf("too few records: %+v", res)
 	}
@@ -112,7 +153,9 @@ func TestTukeyNeedsRecords(t *testing.T) {
 	if res, err = p.Fit(context.Background(), few, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if !res.Abstained || res.Model == nil || res.Method != "joint-gram" ||
+	if !res.Abstained ||
+		res.Model == nil ||
+		res.Method != "joint-gram" ||
 		!hasWarning(res, "fallback") {
 		t.Errorf("with a fallback: %+v", res)
 	}
@@ -121,8 +164,8 @@ func TestTukeyNeedsRecords(t *testing.T) {
 			t.Errorf("%s released %d times", e.Path, e.Released)
 		}
 	}
-	if res, err = p.Fit(context.Background(), housesTable(t, 2*enough), Options{}); err != nil ||
-		res.Abstained || res.Method != "tukey" {
+	res, err = p.Fit(context.Background(), housesTable(t, 2*enough), Options{})
+	if err != nil || res.Abstained || res.Method != "tukey" {
 		t.Errorf("a fallback that is not needed: %+v, %v", res, err)
 	}
 }
@@ -132,16 +175,21 @@ func hasWarning(r *Result, code string) bool {
 }
 
 func TestFallbackRefusals(t *testing.T) {
-	for _, c := range [][2]string{{"joint-gram", "adassp"}, {"tukey", "tukey"},
-		{Auto, "joint-gram"}} {
+	for _, c := range [][2]string{
+		{"joint-gram", "adassp"},
+		{"tukey", "tukey"},
+		{Auto, "joint-gram"},
+	} {
 		p := pricePipeline(housesTable(t, 0))
-		p.Model, p.Fallback = defaultTrainer(c[0]), defaultTrainer(c[1])
+		p.Model = defaultTrainer(c[0])
+		p.Fallback = defaultTrainer(c[1])
 		if _, err := p.Plan(); !errors.Is(err, ErrFallback) {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
 	p := pricePipeline(housesTable(t, 0))
-	p.Model, p.Fallback = tukey.Tukey{}, defaultTrainer("nonsense")
+	p.Model = tukey.Tukey{}
+	p.Fallback = defaultTrainer("nonsense")
 	if _, err := p.Plan(); !errors.Is(err, ErrModel) {
 		t.Error(err)
 	}
@@ -188,10 +236,13 @@ func TestTukeyWidestChoice(t *testing.T) {
 	p := &Pipeline{
 		Schema: dataset.Schema{Columns: []dataset.Column{
 			{Name: "p", Kind: dataset.Category, Categories: abc},
-			{Name: "q", Kind: dataset.Category, Categories: abc, Other: true}, {Name: "y"},
+			{Name: "q", Kind: dataset.Category, Categories: abc, Other: true},
+			{Name: "y"},
 		}},
-		Target: "y", Budget: budget.Target{Epsilon: 3, Delta: 1e-5},
-		Model: tukey.Tukey{Buckets: 182}, Selector: selection.Kendall{K: 1},
+		Target:   "y",
+		Budget:   budget.Target{Epsilon: 3, Delta: 1e-5},
+		Model:    tukey.Tukey{Buckets: 182},
+		Selector: selection.Kendall{K: 1},
 	}
 	if _, err := p.Plan(); !errors.Is(err, tukey.ErrBuckets) {
 		t.Errorf("182 buckets for 5 parameters: %v", err)
@@ -202,9 +253,10 @@ func TestTukeyWidestChoice(t *testing.T) {
 // recovered.
 func TestTrainerPanic(t *testing.T) {
 	d := method.Data{Facts: method.Facts{Columns: wideTable(t, 0, 2).Schema().Columns}}
-	if p := parallel.Catch(func() {
+	p := parallel.Catch(func() {
 		_, _ = runTrainer(t.Context(), adassp.JointGram{}, nil, d)
-	}); p == nil {
+	})
+	if p == nil {
 		t.Error("a trainer without a session and a table did not panic")
 	}
 }

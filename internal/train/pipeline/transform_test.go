@@ -17,19 +17,32 @@ import (
 
 // skewedPipeline returns a run on a target that is the exponential, or the square, of a linear function with approximately normal
 // errors: sums of four uniform numbers with standard deviation .5.
-func skewedPipeline(t *testing.T, transform rescale.Transform, n int) (*Pipeline, *dataset.Table) {
+func skewedPipeline(
+	t *testing.T,
+	transform rescale.Transform,
+	n int,
+) (*Pipeline, *dataset.Table) {
 	t.Helper()
 	p := &Pipeline{
-		Schema: dataset.Schema{Columns: []dataset.Column{{Name: "a"}, {Name: "b"}, {Name: "y"}}},
-		Target: "y", Transform: transform, Budget: budget.Target{Epsilon: 3, Delta: 1e-6},
-		Holdout: .2, Model: adassp.JointGram{},
+		Schema: dataset.Schema{Columns: []dataset.Column{
+			{Name: "a"},
+			{Name: "b"},
+			{Name: "y"},
+		}},
+		Target:    "y",
+		Transform: transform,
+		Budget:    budget.Target{Epsilon: 3, Delta: 1e-6},
+		Holdout:   .2,
+		Model:     adassp.JointGram{},
 	}
 	data := make([]dataset.ColumnData, 3)
 	r := testrows.Points(5)
 	for range n {
-		a, b := r.Next(), r.Next()
+		a := r.Next()
+		b := r.Next()
 		z := 3 + a - .7*b + .5*math.Sqrt(3./4)*(r.Next()+r.Next()+r.Next()+r.Next())
-		data[0].Floats, data[1].Floats = append(data[0].Floats, a), append(data[1].Floats, b)
+		data[0].Floats = append(data[0].Floats, a)
+		data[1].Floats = append(data[1].Floats, b)
 		data[2].Floats = append(data[2].Floats, transform.Inverse(z))
 	}
 	table, err := dataset.NewTable(p.Schema, data, nil)
@@ -61,13 +74,16 @@ func TestTransform(t *testing.T) {
 		if ratio := mean / want; ratio < .95 || ratio > 1.05 {
 			t.Errorf("%s: the mean prediction is %.3f of the mean", transform, ratio)
 		}
-		if r := res.Transformed; r == nil || r.Value < .6 || r.TargetUpper > 8 || r.MAE.Value > .6 {
+		r := res.Transformed
+		if r == nil || r.Value < .6 || r.TargetUpper > 8 || r.MAE.Value > .6 {
 			t.Errorf("%s: in transformed units %+v", transform, r)
 		}
-		if r := res.R2; r == nil || r.Upper < .5 || r.TargetUpper < 12 || r.MAE.Value < 1 {
+		r = res.R2
+		if r == nil || r.Upper < .5 || r.TargetUpper < 12 || r.MAE.Value < 1 {
 			t.Errorf("%s: in units of the target %+v", transform, r)
 		}
-		if f := res.Unprotected[2]; f.Name != HoldoutFact ||
+		f := res.Unprotected[2]
+		if f.Name != HoldoutFact ||
 			res.Unprotected[3].Value != string(transform) {
 			t.Errorf("%s is not stated: %v", transform, res.Unprotected)
 		}
@@ -78,11 +94,19 @@ func TestTransform(t *testing.T) {
 // as equal are equal afterwards.
 func TestTransformIsOfOneRecord(t *testing.T) {
 	p, _ := skewedPipeline(t, rescale.Log, 1)
-	p.Schema.Columns[2] = dataset.Column{Name: "y", Ranged: true, Lower: 2, Upper: 50}
+	p.Schema.Columns[2] = dataset.Column{
+		Name:   "y",
+		Ranged: true,
+		Lower:  2,
+		Upper:  50,
+	}
 	cells := []float64{math.Inf(-1), -3, 0, 1.5, 2, 50, 1e300, math.Inf(1), math.NaN()}
 	none := make([]float64, len(cells))
-	table, err := dataset.NewTable(p.Schema,
-		[]dataset.ColumnData{{Floats: none}, {Floats: none}, {Floats: cells}}, nil)
+	table, err := dataset.NewTable(
+		p.Schema,
+		[]dataset.ColumnData{{Floats: none}, {Floats: none}, {Floats: cells}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,14 +114,21 @@ func TestTransformIsOfOneRecord(t *testing.T) {
 	want := []float64{math.NaN(), math.Log(2), math.Log(2), math.Log(2), math.Log(2), math.Log(50),
 		math.Log(1e300), math.NaN(), math.NaN()}
 	for i, z := range out.Float(2) {
-		if math.Float64bits(z) != math.Float64bits(want[i]) && !(z != z && want[i] != want[i]) {
+		if math.Float64bits(z) != math.Float64bits(want[i]) &&
+			!(z != z && want[i] != want[i]) {
 			t.Errorf("%v becomes %v, want %v", cells[i], z, want[i])
 		}
 	}
-	if c := out.Schema().Columns[2]; c.Lower != math.Log(2) || c.Upper != math.Log(50) ||
-		table.Schema().Columns[2].Lower != 2 || table.Float(2)[1] != -3 {
-		t.Errorf("the declared range is %v, and the first table has %v", c,
-			table.Schema().Columns[2])
+	c := out.Schema().Columns[2]
+	if c.Lower != math.Log(2) ||
+		c.Upper != math.Log(50) ||
+		table.Schema().Columns[2].Lower != 2 ||
+		table.Float(2)[1] != -3 {
+		t.Errorf(
+			"the declared range is %v, and the first table has %v",
+			c,
+			table.Schema().Columns[2],
+		)
 	}
 	if _, err := p.Fit(t.Context(), table, Options{}); err != nil {
 		t.Errorf("a table of such cells: %v", err)
@@ -125,7 +156,8 @@ func TestTransformRules(t *testing.T) {
 		p, table := skewedPipeline(t, rescale.Log, 10)
 		if change != nil {
 			change(p)
-			if _, err := p.Plan(); !errors.Is(err, transform.ErrTarget) && p.Task == "" || err == nil {
+			_, err := p.Plan()
+			if !errors.Is(err, transform.ErrTarget) && p.Task == "" || err == nil {
 				t.Errorf("%s: %v", want, err)
 			}
 			found := false
@@ -141,8 +173,8 @@ func TestTransformRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.FitOn(t.Context(), plan, memory.New(table.All()), Options{}); !errors.Is(err,
-			ErrEngine) {
+		_, err = p.FitOn(t.Context(), plan, memory.New(table.All()), Options{})
+		if !errors.Is(err, ErrEngine) {
 			t.Errorf("an engine: %v", err)
 		}
 	}

@@ -18,7 +18,13 @@ import (
 // from the order of noise, the same notes for the data owner, and the same second result of outcome. A candidate must
 // have won with each number.
 func checkHidesTries(
-	t *testing.T, p *Pipeline, tab *dataset.Table, path string, seeds byte, tries []int, outcome func(*Result) (chosen int, told any),
+	t *testing.T,
+	p *Pipeline,
+	tab *dataset.Table,
+	path string,
+	seeds byte,
+	tries []int,
+	outcome func(*Result) (chosen int, told any),
 ) {
 	t.Helper()
 	plan, err := p.Plan()
@@ -37,10 +43,15 @@ func checkHidesTries(
 		for _, k := range tries {
 			var got told
 			rec := mechanism.NewRecorder(seed).ForceTries(k)
-			res, err := p.FitRecorded(context.Background(), plan, tab,
+			res, err := p.FitRecorded(
+				context.Background(),
+				plan,
+				tab,
 				Options{Progress: func(s string) {
 					got.stages = append(got.stages, s)
-				}}, rec)
+				}},
+				rec,
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,7 +64,8 @@ func checkHidesTries(
 			got.curator.HoldoutRows = 0
 			got.curator.ScoreRows = 0
 			for _, e := range res.Events {
-				e.Scale, e.Sensitivity = 0, 0 // they follow from released values
+				e.Scale = 0
+				e.Sensitivity = 0 // they follow from released values
 				got.events = append(got.events, e)
 			}
 			var c int

@@ -17,18 +17,25 @@ import (
 
 // patientsPipeline returns a table of n records and a pipeline that protects the patient given by a record's identity, with
 // at most the number most of records per patient.
-func patientsPipeline(t testing.TB, n, most int, id func(i int) uint64) (*Pipeline, *dataset.Table) {
+func patientsPipeline(
+	t testing.TB,
+	n, most int,
+	id func(i int) uint64,
+) (*Pipeline, *dataset.Table) {
 	t.Helper()
 	schema := dataset.Schema{
 		Unit: "patient",
-		Columns: []dataset.Column{{Name: "x", Ranged: true, Upper: 1},
-			{Name: "y", Ranged: true, Upper: 2}},
+		Columns: []dataset.Column{
+			{Name: "x", Ranged: true, Upper: 1},
+			{Name: "y", Ranged: true, Upper: 2},
+		},
 	}
 	cols := make([]dataset.ColumnData, 2)
 	ids := make([]uint64, n)
 	for i := range n {
 		x := math.Mod(float64(i)*.6180339887, 1)
-		cols[0].Floats, cols[1].Floats = append(cols[0].Floats, x), append(cols[1].Floats, 2*x*x)
+		cols[0].Floats = append(cols[0].Floats, x)
+		cols[1].Floats = append(cols[1].Floats, 2*x*x)
 		ids[i] = id(i)
 	}
 	tab, err := dataset.NewTable(schema, cols, ids)
@@ -36,7 +43,10 @@ func patientsPipeline(t testing.TB, n, most int, id func(i int) uint64) (*Pipeli
 		t.Fatal(err)
 	}
 	return &Pipeline{
-		Schema: schema, Target: "y", Model: adassp.JointGram{}, Holdout: .3,
+		Schema:  schema,
+		Target:  "y",
+		Model:   adassp.JointGram{},
+		Holdout: .3,
 		Budget: budget.Target{
 			Epsilon: 1,
 			Delta:   1e-6,
@@ -54,14 +64,23 @@ func TestUnitIsRefused(t *testing.T) {
 		"schema without": {func(p *Pipeline) { p.Schema.Unit = "" }, ErrUnit},
 		"budget without": {func(p *Pipeline) { p.Budget.Unit = budget.Unit{} }, ErrUnit},
 		"another column": {func(p *Pipeline) { p.Budget.Unit.Column = "ward" }, ErrUnit},
-		"substitute":     {func(p *Pipeline) { p.Budget.Relation = budget.Substitute }, ErrUnit},
-		"private columns": {func(p *Pipeline) {
-			p.Budget.Relation = budget.SubstitutePrivateColumns
-		}, ErrUnit},
+		"substitute": {
+			func(p *Pipeline) { p.Budget.Relation = budget.Substitute },
+			ErrUnit,
+		},
+		"private columns": {
+			func(p *Pipeline) {
+				p.Budget.Relation = budget.SubstitutePrivateColumns
+			},
+			ErrUnit,
+		},
 		"no cap": {func(p *Pipeline) { p.Budget.Unit.MaxRows = 0 }, budget.ErrTarget},
-		"cap": {func(p *Pipeline) {
-			p.Budget.Unit.MaxRows = budget.MaxUnitRows + 1
-		}, budget.ErrTarget},
+		"cap": {
+			func(p *Pipeline) {
+				p.Budget.Unit.MaxRows = budget.MaxUnitRows + 1
+			},
+			budget.ErrTarget,
+		},
 		"feature": {func(p *Pipeline) { p.Schema.Unit = "x" }, dataset.ErrSchema},
 	} {
 		p, _ := patientsPipeline(t, 1, 4, func(int) uint64 { return 0 })
@@ -75,7 +94,9 @@ func TestUnitIsRefused(t *testing.T) {
 // TestUnitStaysTogether checks that no unit keeps more records than the cap, and that all kept records of a unit are
 // in one part.
 func TestUnitStaysTogether(t *testing.T) {
-	p, tab := patientsPipeline(t, 3000, 4, func(i int) uint64 { return uint64(math.Sqrt(float64(i * 20))) })
+	p, tab := patientsPipeline(t, 3000, 4, func(i int) uint64 {
+		return uint64(math.Sqrt(float64(i * 20)))
+	})
 	plan, err := p.Plan()
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +105,11 @@ func TestUnitStaysTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &runner{pipeline: p, plan: plan, seconds: map[string]float64{}}
+	r := &runner{
+		pipeline: p,
+		plan:     plan,
+		seconds:  map[string]float64{},
+	}
 	train, held := r.splitRecords(s, memory.NewRecords(r.limitUnits(s, tab.All())))
 	side := map[uint64]int{}
 	count := map[uint64]int{}
@@ -136,14 +161,17 @@ func TestOneRecordAUnit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if unit.Guarantee.Mu != record.Guarantee.Mu || unit.Guarantee.Unit != p.Budget.Unit ||
+	if unit.Guarantee.Mu != record.Guarantee.Mu ||
+		unit.Guarantee.Unit != p.Budget.Unit ||
 		record.Guarantee.Unit != (budget.Unit{}) {
 		t.Errorf("guarantees %+v and %+v", unit.Guarantee, record.Guarantee)
 	}
 	stated := func(r *Result) *regression.Unit {
 		return r.Model.(*regression.Linear).Guarantee.Unit
 	}
-	if u := stated(unit); u == nil || *u != (regression.Unit{Column: "patient", MaxRows: 1}) ||
+	u := stated(unit)
+	if u == nil ||
+		*u != (regression.Unit{Column: "patient", MaxRows: 1}) ||
 		stated(record) != nil {
 		t.Errorf("the models state the units %+v and %+v", u, stated(record))
 	}
@@ -190,7 +218,10 @@ func TestStrengthOfUnits(t *testing.T) {
 		t.Fatal(err)
 	}
 	if five.Records() <= one.Records() {
-		t.Errorf("%d rows are needed for five records a unit, %d for one", five.Records(),
-			one.Records())
+		t.Errorf(
+			"%d rows are needed for five records a unit, %d for one",
+			five.Records(),
+			one.Records(),
+		)
 	}
 }

@@ -20,8 +20,13 @@ import (
 // x, or the class "yes" where x > 0. If none is set, x, z and y are unreadable too.
 func misreadTable(t testing.TB, n int, classes, none bool) *dataset.Table {
 	t.Helper()
-	schema := dataset.Schema{Columns: []dataset.Column{{Name: "id"}, {Name: "x"}, {Name: "date"},
-		{Name: "z"}, {Name: "y"}}}
+	schema := dataset.Schema{Columns: []dataset.Column{
+		{Name: "id"},
+		{Name: "x"},
+		{Name: "date"},
+		{Name: "z"},
+		{Name: "y"},
+	}}
 	data := make([]dataset.ColumnData, 5)
 	p := sequence(5)
 	for range n {
@@ -37,9 +42,10 @@ func misreadTable(t testing.TB, n int, classes, none bool) *dataset.Table {
 			x = math.NaN()
 			z = math.NaN()
 		}
-		data[1].Floats, data[3].Floats = append(data[1].Floats, x), append(data[3].Floats, z)
-		data[0].Floats, data[2].Floats = append(data[0].Floats, math.NaN()),
-			append(data[2].Floats, math.NaN())
+		data[1].Floats = append(data[1].Floats, x)
+		data[3].Floats = append(data[3].Floats, z)
+		data[0].Floats = append(data[0].Floats, math.NaN())
+		data[2].Floats = append(data[2].Floats, math.NaN())
 	}
 	if classes {
 		schema.Columns[4].Kind = dataset.Category
@@ -58,7 +64,11 @@ func misreadTable(t testing.TB, n int, classes, none bool) *dataset.Table {
 // runRetrying plans and carries out a run on the table, up to four times while one of the empty columns is selected: a bin
 // without records passes somewhere in at most one run of 1,000 (docs/proofs/scaling.md), so in four of four with odds
 // below 1e-12.
-func (c unreadCase) runRetrying(t *testing.T, tab *dataset.Table, empty ...string) *Result {
+func (c unreadCase) runRetrying(
+	t *testing.T,
+	tab *dataset.Table,
+	empty ...string,
+) *Result {
 	t.Helper()
 	var res *Result
 	for range 4 {
@@ -74,9 +84,15 @@ func (c unreadCase) runRetrying(t *testing.T, tab *dataset.Table, empty ...strin
 
 func (c unreadCase) runOnce(t *testing.T, tab *dataset.Table) *Result {
 	t.Helper()
-	p := &Pipeline{Schema: tab.Schema(), Target: "y", Holdout: DefaultHoldout,
+	p := &Pipeline{
+		Schema:   tab.Schema(),
+		Target:   "y",
+		Holdout:  DefaultHoldout,
 		Budget:   budget.Target{Epsilon: 3, Delta: 1e-6},
-		Selector: c.selector, Model: trainerInForm(c.model, c.form), Fallback: defaultTrainer(c.fallback)}
+		Selector: c.selector,
+		Model:    trainerInForm(c.model, c.form),
+		Fallback: defaultTrainer(c.fallback),
+	}
 	if c.classes {
 		p.Task = regression.TaskClassification
 	}
@@ -120,7 +136,8 @@ func everyWay() []unreadCase {
 			out = append(out, unreadCase{classes: true, model: m})
 		}
 	}
-	return append(out,
+	return append(
+		out,
 		unreadCase{classes: true, model: "logistic", form: logistic.Output},
 		unreadCase{classes: true, model: "brc", form: boosting.Laplace},
 		unreadCase{selector: selection.Kendall{K: 3}, model: "joint-gram"},
@@ -133,10 +150,25 @@ func everyWay() []unreadCase {
 			selector: selection.SIS{K: 1, Score: selection.ScoreCorrelation},
 			model:    "boosted-additive",
 		},
-		unreadCase{selector: selection.SIS{K: 3, Score: selection.ScoreTau}, model: "adassp"},
-		unreadCase{classes: true, selector: selection.DPFSDR{}, model: "joint-gram"},
-		unreadCase{classes: true, selector: selection.DPFS{K: 3, Exact: true}, model: "logistic"},
-		unreadCase{classes: true, selector: selection.CRFS{Sizes: []int{1, 3}}, model: "logistic"},
+		unreadCase{
+			selector: selection.SIS{K: 3, Score: selection.ScoreTau},
+			model:    "adassp",
+		},
+		unreadCase{
+			classes:  true,
+			selector: selection.DPFSDR{},
+			model:    "joint-gram",
+		},
+		unreadCase{
+			classes:  true,
+			selector: selection.DPFS{K: 3, Exact: true},
+			model:    "logistic",
+		},
+		unreadCase{
+			classes:  true,
+			selector: selection.CRFS{Sizes: []int{1, 3}},
+			model:    "logistic",
+		},
 	)
 }
 
@@ -156,8 +188,10 @@ func TestUnreadColumnsLeave(t *testing.T) {
 	for _, c := range everyWay() {
 		res := c.runRetrying(t, misreadTable(t, 20000, c.classes, false), "id", "date")
 		used := inputNames(res.Model)
-		if slices.Contains(used, "id") || slices.Contains(used, "date") ||
-			!slices.Contains(used, "x") || !slices.Equal(used, res.Selected) {
+		if slices.Contains(used, "id") ||
+			slices.Contains(used, "date") ||
+			!slices.Contains(used, "x") ||
+			!slices.Equal(used, res.Selected) {
 			t.Errorf("%+v: the model uses %q, %q were selected", c, used, res.Selected)
 		}
 		if len(res.Unread) == 0 && c.selector == nil ||
@@ -168,7 +202,8 @@ func TestUnreadColumnsLeave(t *testing.T) {
 		}
 		for _, u := range res.Unread {
 			if !slices.ContainsFunc(res.Warnings, func(w Warning) bool {
-				return w.Code == "no-range" && w.Severity == Critical &&
+				return w.Code == "no-range" &&
+					w.Severity == Critical &&
 					strings.Contains(w.Text, `"`+u.Column+`"`)
 			}) {
 				t.Errorf("%+v: no warning names %q", c, u.Column)
@@ -180,7 +215,14 @@ func TestUnreadColumnsLeave(t *testing.T) {
 // TestNoFeatureLeft checks that every method ends with a model that predicts a constant if no feature has a number.
 func TestNoFeatureLeft(t *testing.T) {
 	for _, c := range everyWay() {
-		res := c.runRetrying(t, misreadTable(t, 12000, c.classes, true), "id", "x", "date", "z")
+		res := c.runRetrying(
+			t,
+			misreadTable(t, 12000, c.classes, true),
+			"id",
+			"x",
+			"date",
+			"z",
+		)
 		if used := inputNames(res.Model); len(used) > 0 || len(res.Selected) > 0 {
 			t.Errorf("%+v: the model uses %q, %q were selected", c, used, res.Selected)
 		}
@@ -221,7 +263,8 @@ func TestTargetUnread(t *testing.T) {
 			t.Errorf("%+v: %q were selected", c, res.Selected)
 		}
 		if !slices.ContainsFunc(res.Warnings, func(w Warning) bool {
-			return w.Code == "no-range" && strings.Contains(w.Text, `target "y"`) &&
+			return w.Code == "no-range" &&
+				strings.Contains(w.Text, `target "y"`) &&
 				strings.Contains(w.Text, "constant")
 		}) {
 			t.Errorf("%+v: warnings %+v", c, res.Warnings)
@@ -260,8 +303,13 @@ func TestNarrowerRowsHaveLessNoise(t *testing.T) {
 	tab := misreadTable(t, 20000, false, false)
 	short, err := dataset.NewTable(
 		dataset.Schema{Columns: selectItems(tab.Schema().Columns, []int{1, 3, 4})},
-		[]dataset.ColumnData{{Floats: tab.Float(1)}, {Floats: tab.Float(3)},
-			{Floats: tab.Float(4)}}, nil)
+		[]dataset.ColumnData{
+			{Floats: tab.Float(1)},
+			{Floats: tab.Float(3)},
+			{Floats: tab.Float(4)},
+		},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,9 +320,14 @@ func TestNarrowerRowsHaveLessNoise(t *testing.T) {
 		if e.Path != o.Path || math.Abs(e.Law.Mu-o.Law.Mu) > 1e-12 {
 			t.Fatalf("%+v beside %+v", e, o)
 		}
-		if more := e.Sensitivity > o.Sensitivity; more != strings.HasSuffix(e.Path, "exponents") {
-			t.Errorf("%s: sensitivity %v with the unread columns, %v without", e.Path,
-				e.Sensitivity, o.Sensitivity)
+		more := e.Sensitivity > o.Sensitivity
+		if more != strings.HasSuffix(e.Path, "exponents") {
+			t.Errorf(
+				"%s: sensitivity %v with the unread columns, %v without",
+				e.Path,
+				e.Sensitivity,
+				o.Sensitivity,
+			)
 		}
 	}
 }
@@ -295,13 +348,18 @@ func TestPublicColumnsThatAreNotRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &Pipeline{Task: regression.TaskClassification, Schema: schema, Target: "y",
-				Holdout: .1, Model: defaultTrainer(model),
+			p := &Pipeline{
+				Task:    regression.TaskClassification,
+				Schema:  schema,
+				Target:  "y",
+				Holdout: .1,
+				Model:   defaultTrainer(model),
 				Budget: budget.Target{
 					Epsilon:  3,
 					Delta:    1e-6,
 					Relation: budget.SubstitutePrivateColumns,
-				}}
+				},
+			}
 			var res *Result
 			for range 4 { // as in unreadCase.run
 				if res, err = p.Fit(context.Background(), tab, Options{}); err != nil {
@@ -311,10 +369,17 @@ func TestPublicColumnsThatAreNotRead(t *testing.T) {
 					break
 				}
 			}
-			if !slices.Equal(res.Selected, []string{"x", "z"}) || len(res.Unread) != 2 ||
+			if !slices.Equal(res.Selected, []string{"x", "z"}) ||
+				len(res.Unread) != 2 ||
 				res.Confusion.Accuracy.Value < .8 {
-				t.Errorf("%s, private %s: selected %q, unread %v, accuracy %+v", model, private,
-					res.Selected, res.Unread, res.Confusion.Accuracy)
+				t.Errorf(
+					"%s, private %s: selected %q, unread %v, accuracy %+v",
+					model,
+					private,
+					res.Selected,
+					res.Unread,
+					res.Confusion.Accuracy,
+				)
 			}
 		}
 	}
@@ -323,13 +388,17 @@ func TestPublicColumnsThatAreNotRead(t *testing.T) {
 // TestSearchWithUnread checks that tries of a search leave unread columns out too.
 func TestSearchWithUnread(t *testing.T) {
 	tab := misreadTable(t, 20000, false, false)
-	p := &Pipeline{Schema: tab.Schema(), Target: "y", Holdout: .2,
-		Budget: budget.Target{Epsilon: 6, Delta: 1e-6},
+	p := &Pipeline{
+		Schema:  tab.Schema(),
+		Target:  "y",
+		Holdout: .2,
+		Budget:  budget.Target{Epsilon: 6, Delta: 1e-6},
 		Search: &Search{
 			Runs:       2,
 			Holdout:    .2,
 			Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}}},
-		}}
+		},
+	}
 	var res *Result
 	var err error
 	for range 4 { // as in unreadCase.run

@@ -24,10 +24,14 @@ func wordRun() *Pipeline {
 	return &Pipeline{
 		Schema: dataset.Schema{Columns: []dataset.Column{
 			{Name: "ward", Kind: dataset.Category, Other: true, Found: true},
-			{Name: "color", Found: true}, {Name: "age", Found: true},
-			{Name: "name", Found: true}, {Name: "y", Ranged: true, Lower: 0, Upper: 10},
+			{Name: "color", Found: true},
+			{Name: "age", Found: true},
+			{Name: "name", Found: true},
+			{Name: "y", Ranged: true, Lower: 0, Upper: 10},
 		}},
-		Target: "y", Budget: budget.Target{Epsilon: 2, Delta: 1e-6}, Holdout: .2,
+		Target:  "y",
+		Budget:  budget.Target{Epsilon: 2, Delta: 1e-6},
+		Holdout: .2,
 	}
 }
 
@@ -39,17 +43,18 @@ func wordRows(t *testing.T, p *Pipeline, n int) *dataset.Table {
 	columns[0].Words = words
 	columns[1].Words = words
 	for i := range n {
-		a, b := i%3, (i/3)%3
+		a := i % 3
+		b := (i / 3) % 3
 		if i%500 == 0 {
 			a = 3
 		}
 		names = append(names, fmt.Sprint("person ", i))
 		columns[0].Codes = append(columns[0].Codes, int32(a))
-		columns[1].Codes, columns[1].Floats = append(columns[1].Codes, int32(b)),
-			append(columns[1].Floats, math.NaN())
+		columns[1].Codes = append(columns[1].Codes, int32(b))
+		columns[1].Floats = append(columns[1].Floats, math.NaN())
 		columns[2].Floats = append(columns[2].Floats, float64(20+i%60))
-		columns[3].Codes, columns[3].Floats = append(columns[3].Codes, int32(i)),
-			append(columns[3].Floats, math.NaN())
+		columns[3].Codes = append(columns[3].Codes, int32(i))
+		columns[3].Floats = append(columns[3].Floats, math.NaN())
 		columns[4].Floats = append(columns[4].Floats, float64(2*a+b)+float64(i%60)/60)
 	}
 	columns[3].Words = names
@@ -73,7 +78,9 @@ func TestVocabulary(t *testing.T) {
 		got[v.Column] = v.Words
 	}
 	colors := []string{"blue", "green", "red"}
-	if len(got) != 3 || !slices.Equal(got["ward"], colors) || !slices.Equal(got["color"], colors) ||
+	if len(got) != 3 ||
+		!slices.Equal(got["ward"], colors) ||
+		!slices.Equal(got["color"], colors) ||
 		len(got["name"]) != 0 {
 		t.Errorf("found %v", got)
 	}
@@ -153,11 +160,12 @@ func TestVocabularyPrices(t *testing.T) {
 			leaves[l.Path] = l.Statistic
 		}
 	}
-	if want := map[string]budget.Statistic{
+	want := map[string]budget.Statistic{
 		"fit/train/vocabulary/kinds":  mechanism.StatHistogram,
 		"fit/train/vocabulary/counts": mechanism.StatWords,
 		"fit/train/vocabulary/words":  mechanism.StatNewWords,
-	}; fmt.Sprint(leaves) != fmt.Sprint(want) {
+	}
+	if fmt.Sprint(leaves) != fmt.Sprint(want) {
 		t.Errorf("leaves %v", leaves)
 	}
 	if got := plan.Gathers(); !slices.Contains(got, vocabulary.Node) {
@@ -261,12 +269,17 @@ func TestSelectorsOfWords(t *testing.T) {
 			p := askingRun()
 			p.Budget.Epsilon = 8
 			p.Selector = m.New(SelectorSettings{K: 1})
-			res, err := p.Fit(context.Background(), askingRows(t, p, 6000, numbers), Options{})
+			res, err := p.Fit(
+				context.Background(),
+				askingRows(t, p, 6000, numbers),
+				Options{},
+			)
 			if err != nil {
 				t.Errorf("%s: %v", m.Name, err)
 				continue
 			}
-			if (res.Branch == vocabulary.NumbersBranch) != numbers || len(res.Selected) > 1 {
+			if (res.Branch == vocabulary.NumbersBranch) != numbers ||
+				len(res.Selected) > 1 {
 				t.Errorf("%s: branch %q, selected %q", m.Name, res.Branch, res.Selected)
 			}
 		}
@@ -307,11 +320,22 @@ func TestPriceOfAsking(t *testing.T) {
 		}
 		compared := 0
 		for _, l := range plan.Leaves() {
-			path := strings.Replace(l.Path, "/"+vocabulary.UndeclaredNode+"/"+vocabulary.NumbersBranch, "", 1)
+			path := strings.Replace(
+				l.Path,
+				"/"+vocabulary.UndeclaredNode+"/"+vocabulary.NumbersBranch,
+				"",
+				1,
+			)
 			if was, ok := cheap.Law(path); ok {
 				compared++
 				if l.Law.Mu < was.Mu/1.01 || l.Law.Epsilon < was.Epsilon/1.01 {
-					t.Errorf("%s: %s has %+v, and without asking %+v", name, l.Path, l.Law, was)
+					t.Errorf(
+						"%s: %s has %+v, and without asking %+v",
+						name,
+						l.Path,
+						l.Law,
+						was,
+					)
 				}
 			}
 		}
@@ -323,7 +347,8 @@ func TestPriceOfAsking(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := alone.Delta(plan.Target().Epsilon); d > plan.Target().Delta*(1+1e-9) {
+			d := alone.Delta(plan.Target().Epsilon)
+			if d > plan.Target().Delta*(1+1e-9) {
 				t.Errorf("%s: the way %s alone has delta %v", name, way, d)
 			}
 		}
@@ -368,8 +393,14 @@ func TestTextBranchesAreRehearsed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res, err := p.runPlan(t.Context(), only, openedSession(s), empty,
-			Options{}); err != nil || res.Branch != way {
+		res, err := p.runPlan(
+			t.Context(),
+			only,
+			openedSession(s),
+			empty,
+			Options{},
+		)
+		if err != nil || res.Branch != way {
 			t.Errorf("way %s: %v, %v", way, res, err)
 		}
 	}
@@ -407,7 +438,8 @@ func TestVocabularyRefused(t *testing.T) {
 	} {
 		p := wordRun()
 		change(p)
-		if _, err := p.Plan(); !errors.Is(err, vocabulary.ErrUnsupported) ||
+		_, err := p.Plan()
+		if !errors.Is(err, vocabulary.ErrUnsupported) ||
 			!strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}

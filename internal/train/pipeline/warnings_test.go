@@ -39,25 +39,61 @@ func TestWarnings(t *testing.T) {
 		want []string
 	}{
 		{"good", Result{Model: model, R2: good, Guarantee: guarantee(10)}, nil},
-		{"large epsilon", Result{Model: model, R2: good, Guarantee: guarantee(10.5)},
-			[]string{"large-epsilon"}},
-		{"no holdout", Result{Model: model, Guarantee: guarantee(1)}, []string{"no-metric"}},
-		{"no signal", Result{Model: model, R2: quality(-.1, -.3, 0), Guarantee: guarantee(1)},
-			[]string{"no-signal"}},
-		{"wide", Result{Model: model, R2: quality(.5, .3, .6), Guarantee: guarantee(1)},
-			[]string{"wide-interval"}},
-		{"unknown", Result{Model: model, R2: quality(.5, -.5, .6), Guarantee: guarantee(1)},
-			[]string{"wide-interval"}},
-		{"far", Result{Model: model, R2: far, Guarantee: guarantee(1)}, []string{"far-targets"}},
-		{"large errors", Result{Model: model, R2: large, Guarantee: guarantee(1)},
-			[]string{"large-errors"}},
-		{"missing", Result{Model: model, R2: missing, Guarantee: guarantee(1)},
-			[]string{"missing-targets"}},
-		{"empty", Result{Model: model, R2: empty, Guarantee: guarantee(1)},
-			[]string{"missing-targets", "no-ledger", "wide-interval"}},
-		{"abstained", Result{Abstained: true, Guarantee: guarantee(1)}, []string{"abstained"}},
-		{"fallback", Result{Abstained: true, Model: model, R2: good, Guarantee: guarantee(20)},
-			[]string{"fallback", "large-epsilon"}},
+		{
+			"large epsilon",
+			Result{Model: model, R2: good, Guarantee: guarantee(10.5)},
+			[]string{"large-epsilon"},
+		},
+		{
+			"no holdout",
+			Result{Model: model, Guarantee: guarantee(1)},
+			[]string{"no-metric"},
+		},
+		{
+			"no signal",
+			Result{Model: model, R2: quality(-.1, -.3, 0), Guarantee: guarantee(1)},
+			[]string{"no-signal"},
+		},
+		{
+			"wide",
+			Result{Model: model, R2: quality(.5, .3, .6), Guarantee: guarantee(1)},
+			[]string{"wide-interval"},
+		},
+		{
+			"unknown",
+			Result{Model: model, R2: quality(.5, -.5, .6), Guarantee: guarantee(1)},
+			[]string{"wide-interval"},
+		},
+		{
+			"far",
+			Result{Model: model, R2: far, Guarantee: guarantee(1)},
+			[]string{"far-targets"},
+		},
+		{
+			"large errors",
+			Result{Model: model, R2: large, Guarantee: guarantee(1)},
+			[]string{"large-errors"},
+		},
+		{
+			"missing",
+			Result{Model: model, R2: missing, Guarantee: guarantee(1)},
+			[]string{"missing-targets"},
+		},
+		{
+			"empty",
+			Result{Model: model, R2: empty, Guarantee: guarantee(1)},
+			[]string{"missing-targets", "no-ledger", "wide-interval"},
+		},
+		{
+			"abstained",
+			Result{Abstained: true, Guarantee: guarantee(1)},
+			[]string{"abstained"},
+		},
+		{
+			"fallback",
+			Result{Abstained: true, Model: model, R2: good, Guarantee: guarantee(20)},
+			[]string{"fallback", "large-epsilon"},
+		},
 	} {
 		var codes []string
 		for _, w := range (&Pipeline{}).warnings(&tt.res) {
@@ -81,14 +117,23 @@ func TestWarnings(t *testing.T) {
 // with the remedy, and that found classes keep their own warning.
 func TestUnknownClasses(t *testing.T) {
 	share := func(lower float64) evaluate.Share {
-		return evaluate.Share{Value: lower + .01, Lower: lower, Upper: lower + .02}
+		return evaluate.Share{
+			Value: lower + .01,
+			Lower: lower,
+			Upper: lower + .02,
+		}
 	}
 	for _, tt := range []struct {
 		lower float64
 		found bool
 		want  string
-	}{{.001, false, ""}, {.02, false, "unknown-classes"}, {.4, false, "unknown-classes"},
-		{.9, false, "no-classes"}, {.9, true, "unknown-classes"}} {
+	}{
+		{.001, false, ""},
+		{.02, false, "unknown-classes"},
+		{.4, false, "unknown-classes"},
+		{.9, false, "no-classes"},
+		{.9, true, "unknown-classes"},
+	} {
 		code := ""
 		for _, w := range unknownClasses(share(tt.lower), tt.found) {
 			code = w.Code

@@ -46,10 +46,17 @@ func TestManyColumnsOfWords(t *testing.T) {
 					d.Floats = append(d.Floats, math.NaN())
 				}
 			}
-			p.Schema.Columns, data = append(p.Schema.Columns, c), append(data, d)
+			p.Schema.Columns = append(p.Schema.Columns, c)
+			data = append(data, d)
 		}
-		p.Schema.Columns = append(p.Schema.Columns,
-			dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"no", "yes"}})
+		p.Schema.Columns = append(
+			p.Schema.Columns,
+			dataset.Column{
+				Name:       "y",
+				Kind:       dataset.Category,
+				Categories: []string{"no", "yes"},
+			},
+		)
 		y := dataset.ColumnData{}
 		for i := range rows {
 			y.Codes = append(y.Codes, int32(i%2))
@@ -70,8 +77,12 @@ func TestManyColumnsOfWords(t *testing.T) {
 			}
 		}
 		if found != 1024 || len(res.Model.Inputs()) != columns {
-			t.Errorf("declared %v: %d words of %d columns", declared, found,
-				len(res.Model.Inputs()))
+			t.Errorf(
+				"declared %v: %d words of %d columns",
+				declared,
+				found,
+				len(res.Model.Inputs()),
+			)
 		}
 	}
 }
@@ -87,12 +98,20 @@ func TestAcceptedPlanHasRoomForText(t *testing.T) {
 		"few":      {10, func(*Pipeline) {}, true},
 		"as many":  {linear.MaxSlots - 62, func(*Pipeline) {}, true},
 		"too many": {linear.MaxSlots - 61, func(*Pipeline) {}, false},
-		"chosen": {2 * linear.MaxSlots, func(p *Pipeline) {
-			p.Selector = selection.SIS{K: 50}
-		}, true},
-		"classifier": {linear.MaxSlots - 61, func(p *Pipeline) {
-			p.Model = logistic.Logistic{}
-		}, true},
+		"chosen": {
+			2 * linear.MaxSlots,
+			func(p *Pipeline) {
+				p.Selector = selection.SIS{K: 50}
+			},
+			true,
+		},
+		"classifier": {
+			linear.MaxSlots - 61,
+			func(p *Pipeline) {
+				p.Model = logistic.Logistic{}
+			},
+			true,
+		},
 	} {
 		p := &Pipeline{
 			Target:   "y",
@@ -103,11 +122,16 @@ func TestAcceptedPlanHasRoomForText(t *testing.T) {
 			p.Task = regression.TaskClassification
 		}
 		for j := range x.numbers {
-			p.Schema.Columns = append(p.Schema.Columns, dataset.Column{Name: fmt.Sprint("n", j)})
+			p.Schema.Columns = append(
+				p.Schema.Columns,
+				dataset.Column{Name: fmt.Sprint("n", j)},
+			)
 		}
 		for j := range 60 {
-			p.Schema.Columns = append(p.Schema.Columns,
-				dataset.Column{Name: fmt.Sprint("w", j), Found: true})
+			p.Schema.Columns = append(
+				p.Schema.Columns,
+				dataset.Column{Name: fmt.Sprint("w", j), Found: true},
+			)
 		}
 		target := dataset.Column{Name: "y"}
 		if p.Task != "" {
@@ -125,7 +149,12 @@ func TestAcceptedPlanHasRoomForText(t *testing.T) {
 		f := plan.facts
 		for j := range f.Columns {
 			if c := &f.Columns[j]; c.Found {
-				*c = dataset.Column{Name: c.Name, Kind: dataset.Category, Other: true, Found: true}
+				*c = dataset.Column{
+					Name:  c.Name,
+					Kind:  dataset.Category,
+					Other: true,
+					Found: true,
+				}
 			}
 		}
 		if !p.rowsFit(f) {

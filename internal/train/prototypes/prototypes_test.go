@@ -33,10 +33,19 @@ func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
 	return []dataset.Column{
 			{Name: "a", Ranged: true, Lower: -2, Upper: 2},
 			{Name: "b", Ranged: true, Lower: 100, Upper: 300, Indicator: true},
-			{Name: "c", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true},
+			{
+				Name:       "c",
+				Kind:       dataset.Category,
+				Categories: []string{"x", "y"},
+				Other:      true,
+			},
 			{Name: "class", Kind: dataset.Category, Categories: names},
-		}, []scaling.Range{{Lower: -2, Upper: 2, Declared: true},
-			{Lower: 100, Upper: 300, Declared: true}, {}, {}}
+		}, []scaling.Range{
+			{Lower: -2, Upper: 2, Declared: true},
+			{Lower: 100, Upper: 300, Declared: true},
+			{},
+			{},
+		}
 }
 
 // circleRecords returns n records on a plane. The label is the third of a circle that contains the record or, for two
@@ -45,7 +54,11 @@ func circleRecords(n, classes int) []record {
 	p := testrows.Points(3)
 	out := make([]record, n)
 	for i := range out {
-		r := record{a: 2 * p.Next(), b: 200 + 100*p.Next(), k: int32(1.5 + 1.4999*p.Next())}
+		r := record{
+			a: 2 * p.Next(),
+			b: 200 + 100*p.Next(),
+			k: int32(1.5 + 1.4999*p.Next()),
+		}
 		angle := math.Atan2(r.a/2, (r.b-200)/100) + math.Pi
 		r.code = min(int32(angle/(2*math.Pi)*float64(classes)), int32(classes-1))
 		if i%17 == 0 {
@@ -56,13 +69,24 @@ func circleRecords(n, classes int) []record {
 	return out
 }
 
-func tableOf(t testing.TB, columns []dataset.Column, rows []record, ids []uint64) *dataset.Table {
+func tableOf(
+	t testing.TB,
+	columns []dataset.Column,
+	rows []record,
+	ids []uint64,
+) *dataset.Table {
 	t.Helper()
-	data := []dataset.ColumnData{{Floats: []float64{}}, {Floats: []float64{}}, {Codes: []int32{}},
-		{Codes: []int32{}}}
+	data := []dataset.ColumnData{
+		{Floats: []float64{}},
+		{Floats: []float64{}},
+		{Codes: []int32{}},
+		{Codes: []int32{}},
+	}
 	for _, r := range rows {
-		data[0].Floats, data[1].Floats = append(data[0].Floats, r.a), append(data[1].Floats, r.b)
-		data[2].Codes, data[3].Codes = append(data[2].Codes, r.k), append(data[3].Codes, r.code)
+		data[0].Floats = append(data[0].Floats, r.a)
+		data[1].Floats = append(data[1].Floats, r.b)
+		data[2].Codes = append(data[2].Codes, r.k)
+		data[3].Codes = append(data[3].Codes, r.code)
 	}
 	tab, err := dataset.NewTable(dataset.Schema{Columns: columns}, data, ids)
 	if err != nil {
@@ -80,15 +104,20 @@ func dataOf(v dataset.View, ranges []scaling.Range) method.Data {
 }
 
 func pricedPlan(
-	t testing.TB, columns []dataset.Column, epsilon float64, rel budget.Relation,
+	t testing.TB,
+	columns []dataset.Column,
+	epsilon float64,
+	rel budget.Relation,
 ) *budget.Priced {
 	t.Helper()
 	n, err := Prototypes{}.Plan(method.Facts{Columns: columns, Relation: rel})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := budget.Calibrate(budget.Sequence("run", n),
-		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
+	p, err := budget.Calibrate(
+		budget.Sequence("run", n),
+		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,10 +125,18 @@ func pricedPlan(
 }
 
 func trainModel(
-	t testing.TB, epsilon float64, v dataset.View, ranges []scaling.Range,
+	t testing.TB,
+	epsilon float64,
+	v dataset.View,
+	ranges []scaling.Range,
 ) *regression.Classifier {
 	t.Helper()
-	s, err := mechanism.NewSession(pricedPlan(t, v.Schema().Columns, epsilon, budget.AddRemove))
+	s, err := mechanism.NewSession(pricedPlan(
+		t,
+		v.Schema().Columns,
+		epsilon,
+		budget.AddRemove,
+	))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,8 +202,10 @@ func TestPrototypesSeparateClasses(t *testing.T) {
 // TestAnyTableYieldsClassifier checks that every table yields a consistent classifier.
 func TestAnyTableYieldsClassifier(t *testing.T) {
 	columns, ranges := columnsOf(3)
-	none := []record{{a: math.NaN(), b: math.Inf(1), k: -1, code: 3},
-		{a: math.Inf(-1), b: 1e308, k: 99, code: -1}}
+	none := []record{
+		{a: math.NaN(), b: math.Inf(1), k: -1, code: 3},
+		{a: math.Inf(-1), b: 1e308, k: 99, code: -1},
+	}
 	same := make([]record, 500)
 	for name, rows := range map[string][]record{
 		"empty":        nil,
@@ -209,13 +248,22 @@ func TestFewRecordsStayAtMeans(t *testing.T) {
 		rows    []record
 		epsilon float64
 		still   bool
-	}{{circleRecords(90, 3), 2, true}, {uneven, 2, false}, {circleRecords(3000, 3), 2, false},
-		{circleRecords(90, 3), 100, false}} {
+	}{
+		{circleRecords(90, 3), 2, true},
+		{uneven, 2, false},
+		{circleRecords(3000, 3), 2, false},
+		{circleRecords(90, 3), 100, false},
+	} {
 		v := tableOf(t, columns, c.rows, nil).All()
 		still := 0
 		const runs = 20
 		for range runs {
-			s, err := mechanism.NewSession(pricedPlan(t, columns, c.epsilon, budget.AddRemove))
+			s, err := mechanism.NewSession(pricedPlan(
+				t,
+				columns,
+				c.epsilon,
+				budget.AddRemove,
+			))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -226,7 +274,8 @@ func TestFewRecordsStayAtMeans(t *testing.T) {
 				records: d.Records,
 				frame:   frameOf(d.Columns, d.Ranges),
 			}
-			if err := errors.Join(r.releaseWhitening(d), r.startPrototypes()); err != nil {
+			err = errors.Join(r.releaseWhitening(d), r.startPrototypes())
+			if err != nil {
 				t.Fatal(err)
 			}
 			r.records.Forget(r.rows)
@@ -235,8 +284,13 @@ func TestFewRecordsStayAtMeans(t *testing.T) {
 			}
 		}
 		if (still > runs/2) != c.still {
-			t.Errorf("%d records, epsilon %v: %d of %d stay at the means", len(c.rows), c.epsilon,
-				still, runs)
+			t.Errorf(
+				"%d records, epsilon %v: %d of %d stay at the means",
+				len(c.rows),
+				c.epsilon,
+				still,
+				runs,
+			)
 		}
 	}
 }
@@ -265,14 +319,17 @@ func TestTwoReleasesOfCells(t *testing.T) {
 	if !reflect.DeepEqual(roundSums(c), roundSums(want)) {
 		t.Errorf("%+v, want %+v", c, want)
 	}
-	if !c.isEven() || (&cellSums{counts: []float64{100, 5, 5}, noise: 1}).isEven() ||
+	if !c.isEven() ||
+		(&cellSums{counts: []float64{100, 5, 5}, noise: 1}).isEven() ||
 		!(&cellSums{counts: []float64{100, 5, 5}, noise: 50}).isEven() {
 		t.Error("even where it is not, or the other way round")
 	}
 }
 
 func roundSums(c cellSums) cellSums {
-	round := func(x float64) float64 { return math.Round(1e9*x) / 1e9 }
+	round := func(x float64) float64 {
+		return math.Round(1e9*x) / 1e9
+	}
 	for _, list := range append([][]float64{c.counts, c.tested}, c.sums...) {
 		for i := range list {
 			list[i] = round(list[i])
@@ -294,29 +351,44 @@ func TestWideRanges(t *testing.T) {
 
 func TestPlanRefuses(t *testing.T) {
 	columns, _ := columnsOf(2)
-	wide := []dataset.Column{{
-		Name:       "c",
-		Kind:       dataset.Category,
-		Categories: make([]string, linear.MaxSlots),
-	}, columns[3]}
+	wide := []dataset.Column{
+		{
+			Name:       "c",
+			Kind:       dataset.Category,
+			Categories: make([]string, linear.MaxSlots),
+		},
+		columns[3],
+	}
 	for name, c := range map[string]struct {
 		columns []dataset.Column
 		want    error
 	}{
-		"nothing": {nil, linear.ErrTarget}, "a number": {columns[:2], linear.ErrTarget},
-		"no feature": {columns[3:], linear.ErrFeatures}, "wide": {wide, linear.ErrTooWide},
-		"one class": {[]dataset.Column{columns[0],
-			{Name: "y", Kind: dataset.Category, Categories: []string{"a"}}}, linear.ErrTarget},
+		"nothing":    {nil, linear.ErrTarget},
+		"a number":   {columns[:2], linear.ErrTarget},
+		"no feature": {columns[3:], linear.ErrFeatures},
+		"wide":       {wide, linear.ErrTooWide},
+		"one class": {
+			[]dataset.Column{
+				columns[0],
+				{Name: "y", Kind: dataset.Category, Categories: []string{"a"}},
+			},
+			linear.ErrTarget,
+		},
 	} {
-		if _, err := (Prototypes{}).Plan(method.Facts{Columns: c.columns}); !errors.Is(err,
-			c.want) {
+		_, err := (Prototypes{}).Plan(method.Facts{Columns: c.columns})
+		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
 }
 
 // runOf returns a run with the given prototypes on a table, before any release.
-func runOf(v dataset.View, ranges []scaling.Range, centers [][]float64, class []int32) *run {
+func runOf(
+	v dataset.View,
+	ranges []scaling.Range,
+	centers [][]float64,
+	class []int32,
+) *run {
 	columns := v.Schema().Columns
 	r := &run{
 		ctx:     context.Background(),
@@ -347,9 +419,21 @@ func runOf(v dataset.View, ranges []scaling.Range, centers [][]float64, class []
 }
 
 // exactCells returns the exact cells of a statistic over a table.
-func exactCells(t testing.TB, x mechanism.Statistic, rel budget.Relation, v dataset.View) []int64 {
+func exactCells(
+	t testing.TB,
+	x mechanism.Statistic,
+	rel budget.Relation,
+	v dataset.View,
+) []int64 {
 	t.Helper()
-	values, err := mechanism.Pass{Statistic: x, Relation: rel}.Sums(context.Background(), v, nil)
+	values, err := mechanism.Pass{
+		Statistic: x,
+		Relation:  rel,
+	}.Sums(
+		context.Background(),
+		v,
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -393,12 +477,21 @@ func TestStepSensitivity(t *testing.T) {
 // searchSensitivity compares the change between a table of one record and an empty table, or a table of another record, with the
 // declared sensitivity.
 func searchSensitivity(
-	t *testing.T, name string, x mechanism.Statistic, columns []dataset.Column, rows []record,
+	t *testing.T,
+	name string,
+	x mechanism.Statistic,
+	columns []dataset.Column,
+	rows []record,
 ) {
 	t.Helper()
 	added := make([][]int64, len(rows))
 	for i := range rows {
-		added[i] = exactCells(t, x, budget.AddRemove, tableOf(t, columns, rows[i:i+1], nil).All())
+		added[i] = exactCells(
+			t,
+			x,
+			budget.AddRemove,
+			tableOf(t, columns, rows[i:i+1], nil).All(),
+		)
 	}
 	distance := func(a, b []int64) float64 {
 		sum := 0.
@@ -428,7 +521,13 @@ func searchSensitivity(
 			least = .6 // no two records of this table are opposite
 		}
 		if worst > declared || worst < least*declared {
-			t.Errorf("%s, %v: the largest change is %v, declared %v", name, rel, worst, declared)
+			t.Errorf(
+				"%s, %v: the largest change is %v, declared %v",
+				name,
+				rel,
+				worst,
+				declared,
+			)
 		}
 	}
 }
@@ -449,7 +548,8 @@ func TestRowsDoNotDependOnBlocks(t *testing.T) {
 		Constant: r.rows.Constant,
 		Keep:     true,
 	}
-	if got := exactCells(t, stepStatistic{kept, r.at, .5}, budget.AddRemove, v); !reflect.DeepEqual(
+	got := exactCells(t, stepStatistic{kept, r.at, .5}, budget.AddRemove, v)
+	if !reflect.DeepEqual(
 		got, want) {
 		t.Error("other sums with rows that are kept")
 	}
@@ -457,8 +557,13 @@ func TestRowsDoNotDependOnBlocks(t *testing.T) {
 	for i, row := range rows {
 		turned[len(rows)-1-i] = row
 	}
-	if got := exactCells(t, x, budget.AddRemove,
-		tableOf(t, columns, turned, nil).All()); !reflect.DeepEqual(got, want) {
+	got = exactCells(
+		t,
+		x,
+		budget.AddRemove,
+		tableOf(t, columns, turned, nil).All(),
+	)
+	if !reflect.DeepEqual(got, want) {
 		t.Error("other sums in another order")
 	}
 }
@@ -493,7 +598,12 @@ func TestStatisticIsTheStep(t *testing.T) {
 		}
 		likely := r.likelyClass(w)
 		if int(predicted[i]) != likely && x[6] >= r.at.One-1e-9 {
-			t.Errorf("record %d: the model predicts %v, its logits %d", i, predicted[i], likely)
+			t.Errorf(
+				"record %d: the model predicts %v, its logits %d",
+				i,
+				predicted[i],
+				likely,
+			)
 		}
 		recordWeights(w, class, row.code)
 		shortenTo(w, .5)
@@ -504,7 +614,8 @@ func TestStatisticIsTheStep(t *testing.T) {
 		}
 	}
 	for k, got := range values {
-		if x := float64(got) / (mechanism.FixedOne * mechanism.FixedOne); math.Abs(x-want[k]) > 40*
+		x := float64(got) / (mechanism.FixedOne * mechanism.FixedOne)
+		if math.Abs(x-want[k]) > 40*
 			3e-4 {
 			t.Errorf("entry %d: %v, want %v", k, x, want[k])
 		}
@@ -531,9 +642,12 @@ func (r *run) likelyClass(logits []float64) int {
 func TestCentersAreWhereThePrototypesAre(t *testing.T) {
 	columns, ranges := columnsOf(2)
 	columns[1].Indicator = false
-	r := runOf(tableOf(t, columns, nil, nil).All().Columns([]int{0, 1, 3}),
+	r := runOf(
+		tableOf(t, columns, nil, nil).All().Columns([]int{0, 1, 3}),
 		[]scaling.Range{ranges[0], ranges[1], {}},
-		[][]float64{{.2, -.1}, {-.3, .25}}, []int32{0, 1})
+		[][]float64{{.2, -.1}, {-.3, .25}},
+		[]int32{0, 1},
+	)
 	m := r.newFit().Model.(*regression.Classifier).Scores[0].(*regression.Prototypes)
 	for j, p := range m.Prototypes {
 		for k, want := range r.at.Centers[j] {

@@ -17,7 +17,11 @@ import (
 // replayFault records a run with a fault and replays it on neighbouring tables. It returns the violations, whether the
 // model changed, and how close the inputs came to the declared sensitivity.
 func replayFault(
-	t *testing.T, classes int, epsilon float64, rel budget.Relation, fault mechanism.Fault,
+	t *testing.T,
+	classes int,
+	epsilon float64,
+	rel budget.Relation,
+	fault mechanism.Fault,
 ) (found []string, other bool, closest float64) {
 	t.Helper()
 	columns, ranges := columnsOf(classes)
@@ -31,8 +35,11 @@ func replayFault(
 	}
 	p := pricedPlan(t, columns, epsilon, rel)
 	run := func(rows []record, ids []uint64, r *mechanism.Recorder) *method.Fit {
-		fit, err := Prototypes{}.Fit(context.Background(), mechanism.NewRecordedSession(p, r),
-			dataOf(tableOf(t, columns, rows, ids).All(), ranges))
+		fit, err := Prototypes{}.Fit(
+			context.Background(),
+			mechanism.NewRecordedSession(p, r),
+			dataOf(tableOf(t, columns, rows, ids).All(), ranges),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,17 +52,23 @@ func replayFault(
 		ids  []uint64
 	}
 	for _, at := range []int{0, len(base) / 2, len(base) - 1} {
-		for _, extra := range []record{{a: math.Inf(1), b: -1e308, k: 9, code: 0},
-			{a: -2, b: 300, k: 0, code: 1}} {
+		for _, extra := range []record{
+			{a: math.Inf(1), b: -1e308, k: 9, code: 0},
+			{a: -2, b: 300, k: 0, code: 1},
+		} {
 			replaced := slices.Clone(base)
 			replaced[at] = extra
 			tables := []table{{replaced, ids}}
 			if rel == budget.AddRemove {
 				tables = []table{
-					{slices.Insert(slices.Clone(base), at, extra),
-						slices.Insert(slices.Clone(ids), at, 1<<40)},
-					{slices.Delete(slices.Clone(base), at, at+1),
-						slices.Delete(slices.Clone(ids), at, at+1)},
+					{
+						slices.Insert(slices.Clone(base), at, extra),
+						slices.Insert(slices.Clone(ids), at, 1<<40),
+					},
+					{
+						slices.Delete(slices.Clone(base), at, at+1),
+						slices.Delete(slices.Clone(ids), at, at+1),
+					},
 				}
 			}
 			for _, x := range tables {
@@ -83,7 +96,11 @@ func TestReplay(t *testing.T) {
 				if other || closest < .5 {
 					t.Errorf(
 						"%d classes, %v: another model: %v; inputs came within %.2f of the bounds",
-						classes, rel, other, closest)
+						classes,
+						rel,
+						other,
+						closest,
+					)
 				}
 			}
 		}
@@ -102,8 +119,8 @@ func TestPlantedFaultsAreDetected(t *testing.T) {
 		for epsilon := 100.; !seen && epsilon < 300; epsilon *= 1.1 {
 			found, other, _ := replayFault(t, 3, epsilon, budget.AddRemove, fault)
 			seen = len(found) > 0 || other
-			if clean, same, _ := replayFault(t, 3, epsilon, budget.AddRemove, 0); len(clean) > 0 ||
-				same {
+			clean, same, _ := replayFault(t, 3, epsilon, budget.AddRemove, 0)
+			if len(clean) > 0 || same {
 				t.Errorf("epsilon %v without the fault: %v", epsilon, clean)
 			}
 		}

@@ -13,7 +13,8 @@ func sineMatrix(n, d int) [][]float64 {
 	for i := range out {
 		out[i] = make([]float64, d)
 		for j := range out[i] {
-			a, b := float64(i+1), float64(j+1)
+			a := float64(i + 1)
+			b := float64(j + 1)
 			out[i][j] = math.Sin(1.7*a + 2.3*b + .5*a*b)
 		}
 	}
@@ -95,7 +96,8 @@ func waveSample() (x, z [][]float64, y, class []int32) {
 		y = append(y, best)
 	}
 	for _, i := range []int{1, 2, 4, 5, 0, 3} {
-		z, class = append(z, append([]float64(nil), x[i]...)), append(class, y[i])
+		z = append(z, append([]float64(nil), x[i]...))
+		class = append(class, y[i])
 	}
 	return x, z, y, class
 }
@@ -148,7 +150,8 @@ func TestSoftmaxMatchesSpecification(t *testing.T) {
 }
 
 func TestTinySpecification(t *testing.T) {
-	x, y := [][]float64{{0, 0}, {1, 0}, {0, 1}, {2, 2}, {3, 2}, {2, 3}}, []int32{0, 0, 0, 1, 1, 1}
+	x := [][]float64{{0, 0}, {1, 0}, {0, 1}, {2, 2}, {3, 2}, {2, 3}}
+	y := []int32{0, 0, 0, 1, 1, 1}
 	loss, g := exactObjective(x, [][]float64{{.5, .5}, {2, 1}}, y, []int32{0, 1}, .5)
 	checkNear(t, "L", loss, .945773797)
 	for k, want := range []float64{.419699894, .650496574, -.844941514, -.792243781} {

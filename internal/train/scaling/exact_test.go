@@ -20,25 +20,33 @@ func TestPublicColumnsAreFree(t *testing.T) {
 	tab, columns := numericTable(t, x, x)
 	columns[1].Private = true
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		if _, private := (Private{
+		_, private := (Private{
 			Columns:  columns[:1],
 			Target:   -1,
 			Relation: rel,
-		}).Plan(); !private {
+		}).Plan()
+		if !private {
 			t.Errorf("%v: a range that is private is not priced", rel)
 		}
 	}
-	p := Private{Columns: columns, Target: -1, Relation: budget.SubstitutePrivateColumns}
-	if _, private := (Private{
+	p := Private{
+		Columns:  columns,
+		Target:   -1,
+		Relation: budget.SubstitutePrivateColumns,
+	}
+	_, private := (Private{
 		Columns:  columns[:1],
 		Target:   -1,
 		Relation: p.Relation,
-	}).Plan(); private {
+	}).Plan()
+	if private {
 		t.Error("a public range is priced")
 	}
 	node, _ := p.Plan()
-	priced, err := budget.Calibrate(budget.Sequence("run", node),
-		budget.Target{Epsilon: 5, Delta: 1e-6, Relation: p.Relation})
+	priced, err := budget.Calibrate(
+		budget.Sequence("run", node),
+		budget.Target{Epsilon: 5, Delta: 1e-6, Relation: p.Relation},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,14 +58,15 @@ func TestPublicColumnsAreFree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (Range{
+	want := (Range{
 		Lower:     x[0],
 		Upper:     x[2999],
 		Exact:     true,
 		HasMedian: true,
 		Median:    x[1499],
 		Numbers:   Count{Value: 3000},
-	}); got[0] != want {
+	})
+	if got[0] != want {
 		t.Errorf("range %+v, want %+v", got[0], want)
 	}
 	if got[1].Exact || got[1].Declared || got[1].Lower == x[0] {
@@ -79,8 +88,12 @@ func TestExactIsTotal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Exact(context.Background(), mechanism.NewMaker(budget.SubstitutePrivateColumns),
-			memory.NewRecords(tab.All()), 0)
+		r, err := Exact(
+			context.Background(),
+			mechanism.NewMaker(budget.SubstitutePrivateColumns),
+			memory.NewRecords(tab.All()),
+			0,
+		)
 		if err != nil || !r.Exact || !(r.Half() > 0) || math.IsInf(r.Upper-r.Lower, 0) {
 			t.Fatalf("%+v, %v", r, err)
 		}
@@ -96,27 +109,48 @@ func TestExactIsTotal(t *testing.T) {
 // extreme values, and that a nearly constant column keeps all of its values.
 func TestExactRangesOfMostRecords(t *testing.T) {
 	const n = 1000
-	x, rare, y := make([]float64, n), make([]float64, n), make([]float64, n)
+	x := make([]float64, n)
+	rare := make([]float64, n)
+	y := make([]float64, n)
 	for i := range n {
 		x[i] = float64(i)
 	}
 	x[n-1] = 1e9
 	rare[7] = 5
-	columns := []dataset.Column{{Name: "x"}, {Name: "rare"},
-		{Name: "y", Ranged: true, Lower: 0, Upper: 1, Private: true}}
-	tab, err := dataset.NewTable(dataset.Schema{Columns: columns},
-		[]dataset.ColumnData{{Floats: x}, {Floats: rare}, {Floats: y}}, nil)
+	columns := []dataset.Column{
+		{Name: "x"},
+		{Name: "rare"},
+		{Name: "y", Ranged: true, Lower: 0, Upper: 1, Private: true},
+	}
+	tab, err := dataset.NewTable(
+		dataset.Schema{Columns: columns},
+		[]dataset.ColumnData{{Floats: x}, {Floats: rare}, {Floats: y}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := Private{Columns: columns, Target: 2, Relation: budget.SubstitutePrivateColumns}
+	p := Private{
+		Columns:  columns,
+		Target:   2,
+		Relation: budget.SubstitutePrivateColumns,
+	}
 	out := make([]Range, 2)
-	if err := exactRanges(context.Background(), mechanism.NewMaker(p.Relation),
-		memory.NewRecords(tab.All()), []int{0, 1}, p.tails(), out); err != nil {
+	err = exactRanges(
+		context.Background(),
+		mechanism.NewMaker(p.Relation),
+		memory.NewRecords(tab.All()),
+		[]int{0, 1},
+		p.tails(),
+		out,
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
-	middle, half := 499.5, 1.6*(959-40)/2
-	if math.Abs(out[0].Lower-(middle-half)) > 1 || math.Abs(out[0].Upper-(middle+half)) > 1 ||
+	middle := 499.5
+	half := 1.6 * (959 - 40) / 2
+	if math.Abs(out[0].Lower-(middle-half)) > 1 ||
+		math.Abs(out[0].Upper-(middle+half)) > 1 ||
 		out[0].Numbers.Value != n {
 		t.Errorf("x: %+v, want about %v to %v", out[0], middle-half, middle+half)
 	}

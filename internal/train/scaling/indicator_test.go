@@ -13,14 +13,21 @@ import (
 // indicator, that every other cell has 0 there, and that the norm limit is that of the column alone.
 func TestIndicatorEncodes(t *testing.T) {
 	columns := []dataset.Column{{Name: "a", Indicator: true}, {Name: "b"}}
-	tab, err := dataset.NewTable(dataset.Schema{Columns: columns},
-		[]dataset.ColumnData{{Floats: []float64{1, math.NaN()}},
-			{Floats: []float64{0, math.NaN()}}}, nil)
+	tab, err := dataset.NewTable(
+		dataset.Schema{Columns: columns},
+		[]dataset.ColumnData{
+			{Floats: []float64{1, math.NaN()}},
+			{Floats: []float64{0, math.NaN()}},
+		},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := NewEncoder(columns,
-		[]Range{{Lower: -1, Upper: 1, HasMedian: true, Median: .5}, {Lower: -1, Upper: 1}})
+	e := NewEncoder(
+		columns,
+		[]Range{{Lower: -1, Upper: 1, HasMedian: true, Median: .5}, {Lower: -1, Upper: 1}},
+	)
 	rows := [][]int16{make([]int16, 2), make([]int16, 2), make([]int16, 2)}
 	e.Encode(tab.All().Block(0, 2), rows, &Scratch{})
 	const one = mechanism.FixedOne
@@ -42,25 +49,34 @@ func TestIndicatorEncodes(t *testing.T) {
 // at most sqrt 2 B^2, in Frobenius norm.
 func TestIndicatorSensitivity(t *testing.T) {
 	cells := []float64{-1, 0, .3, 1, math.NaN()}
-	columns := []dataset.Column{{Name: "a", Indicator: true}, {Name: "b", Indicator: true},
-		{Name: "c"}}
+	columns := []dataset.Column{
+		{Name: "a", Indicator: true},
+		{Name: "b", Indicator: true},
+		{Name: "c"},
+	}
 	var data [3][]float64
 	for _, a := range cells {
 		for _, b := range cells {
 			for _, c := range cells {
-				data[0], data[1], data[2] = append(data[0], a), append(data[1], b),
-					append(data[2], c)
+				data[0] = append(data[0], a)
+				data[1] = append(data[1], b)
+				data[2] = append(data[2], c)
 			}
 		}
 	}
 	n := len(data[0])
-	tab, err := dataset.NewTable(dataset.Schema{Columns: columns},
-		[]dataset.ColumnData{{Floats: data[0]}, {Floats: data[1]}, {Floats: data[2]}}, nil)
+	tab, err := dataset.NewTable(
+		dataset.Schema{Columns: columns},
+		[]dataset.ColumnData{{Floats: data[0]}, {Floats: data[1]}, {Floats: data[2]}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.GaussianLeaf("x", 1, 1),
-		budget.Target{Epsilon: 1, Delta: 1e-6})
+	priced, err := budget.Calibrate(
+		budget.GaussianLeaf("x", 1, 1),
+		budget.Target{Epsilon: 1, Delta: 1e-6},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +86,12 @@ func TestIndicatorSensitivity(t *testing.T) {
 	}
 	closest := 0.
 	for _, median := range []float64{-1, 0, .9, 1} {
-		r := Range{Lower: -1, Upper: 1, HasMedian: true, Median: median}
+		r := Range{
+			Lower:     -1,
+			Upper:     1,
+			HasMedian: true,
+			Median:    median,
+		}
 		e := NewEncoder(columns, []Range{r, r, r})
 		rows := make([][]int16, len(e.Slots())+1)
 		for k := range rows {
@@ -96,8 +117,15 @@ func TestIndicatorSensitivity(t *testing.T) {
 				b := dot(j, j)
 				c := dot(i, j)
 				if a > limit || a*a+b*b-2*c*c > 2*limit*limit {
-					t.Fatalf("median %v, records %d and %d: squares %v and %v, limit %v", median, i,
-						j, a, b, limit)
+					t.Fatalf(
+						"median %v, records %d and %d: squares %v and %v, limit %v",
+						median,
+						i,
+						j,
+						a,
+						b,
+						limit,
+					)
 				}
 				closest = max(closest, (a*a+b*b-2*c*c)/(2*limit*limit))
 			}

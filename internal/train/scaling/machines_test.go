@@ -25,10 +25,20 @@ func TestSameRowsOnEveryMachine(t *testing.T) {
 	for j, name := range header {
 		schema.Columns = append(schema.Columns, dataset.Column{Name: name})
 		whole := interval{-1. / 3, float64(j+1) * 1e4 / 7}
-		ranges = append(ranges,
-			widenInterval(outerQuantiles([]float64{3, 1. / 3, 7, 11, .1}, whole, .05), 1.1))
+		ranges = append(
+			ranges,
+			widenInterval(
+				outerQuantiles([]float64{3, 1. / 3, 7, 11, .1}, whole, .05),
+				1.1,
+			),
+		)
 	}
-	table, _, err := dataset.Read(context.Background(), path, schema, dataset.ReadOptions{})
+	table, _, err := dataset.Read(
+		context.Background(),
+		path,
+		schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,8 +31,15 @@ func TestScanRange(t *testing.T) {
 	} {
 		got := scanRange(sineCounts(c.bins, c.added), c.whole, .02, c.seen)
 		if math.Abs(got.Lower-c.lower) > 5e-10 || math.Abs(got.Upper-c.upper) > 5e-10 {
-			t.Errorf("%d bins of %v: [%.9f, %.9f], want [%.9f, %.9f]", c.bins, c.whole, got.Lower,
-				got.Upper, c.lower, c.upper)
+			t.Errorf(
+				"%d bins of %v: [%.9f, %.9f], want [%.9f, %.9f]",
+				c.bins,
+				c.whole,
+				got.Lower,
+				got.Upper,
+				c.lower,
+				c.upper,
+			)
 		}
 	}
 }

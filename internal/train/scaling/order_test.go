@@ -22,13 +22,19 @@ func TestOrder(t *testing.T) {
 		x := rapid.SliceOf(rapid.OneOf(rapid.Float64(), odd)).Draw(t, "x")
 		tab, err := dataset.NewTable(
 			dataset.Schema{Columns: []dataset.Column{{Name: "a"}, {Name: "b"}}},
-			[]dataset.ColumnData{{Floats: make([]float64, len(x))}, {Floats: x}}, nil)
+			[]dataset.ColumnData{{Floats: make([]float64, len(x))}, {Floats: x}},
+			nil,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		places, numbers, err := orderOf(t.Context(),
-			mechanism.NewMaker(budget.SubstitutePrivateColumns), memory.NewRecords(tab.All()),
-			[]int{1, 0}, 0)
+		places, numbers, err := orderOf(
+			t.Context(),
+			mechanism.NewMaker(budget.SubstitutePrivateColumns),
+			memory.NewRecords(tab.All()),
+			[]int{1, 0},
+			0,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +50,8 @@ func TestOrder(t *testing.T) {
 		}
 		if n := len(want); n > 0 {
 			for k, at := range []int{0, (n - 1) / 2, n - 1} {
-				if got := places[0].valueOf(k); math.Float64bits(got) != math.Float64bits(
+				got := places[0].valueOf(k)
+				if math.Float64bits(got) != math.Float64bits(
 					want[at]) {
 					t.Errorf("number %d of %d is %v, want %v", at, n, got, want[at])
 				}

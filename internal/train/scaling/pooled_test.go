@@ -24,25 +24,41 @@ func TestPooledRange(t *testing.T) {
 		records      float64
 		low, high    float64 // of the range
 	}{
-		{-1.5, 1.5, 16, -2, 2}, {0, 21, 11.5, 2, 32}, {-21, 0, 11.5, -32, -2},
-		{.1, .8, 10, .0625, 1}, {-900, 900, 15, -1024, 1024},
+		{-1.5, 1.5, 16, -2, 2},
+		{0, 21, 11.5, 2, 32},
+		{-21, 0, 11.5, -32, -2},
+		{.1, .8, 10, .0625, 1},
+		{-900, 900, 15, -1024, 1024},
 	} {
 		x := rampValues(4000, c.lower, c.upper)
 		single := pooledCounts(x, c.records)
 		for b, n := range single {
 			if n > threshold {
-				t.Errorf("[%v, %v]: bin %d has %v, so nothing is shown", c.lower, c.upper, b, n)
+				t.Errorf(
+					"[%v, %v]: bin %d has %v, so nothing is shown",
+					c.lower,
+					c.upper,
+					b,
+					n,
+				)
 			}
 		}
 		got := exponentRange(noisyCounts{single, 1}, threshold, threshold, featureReading)
 		if got.unseen || got.negative != (c.lower < 0) || got.positive != (c.upper > 0) {
 			t.Errorf("[%v, %v]: %+v", c.lower, c.upper, got)
 		}
-		if got.lower < c.low || got.upper > c.high || got.upper-got.lower < .5*(c.upper-c.lower) {
+		if got.lower < c.low ||
+			got.upper > c.high ||
+			got.upper-got.lower < .5*(c.upper-c.lower) {
 			t.Errorf("[%v, %v]: range [%v, %v]", c.lower, c.upper, got.lower, got.upper)
 		}
-		if got := exponentRange(noisyCounts{pooledCounts(x, c.records/2), 1}, threshold, threshold,
-			featureReading); !got.unseen {
+		got = exponentRange(
+			noisyCounts{pooledCounts(x, c.records/2), 1},
+			threshold,
+			threshold,
+			featureReading,
+		)
+		if !got.unseen {
 			t.Errorf("[%v, %v], faint: %+v", c.lower, c.upper, got)
 		}
 	}
@@ -67,7 +83,8 @@ func TestPooledSums(t *testing.T) {
 	if got := pooledRange(counts, top*1.001); !got.unseen {
 		t.Errorf("above every sum: %+v", got)
 	}
-	if got := pooledRange(counts, top*.999); got.unseen || !got.negative || !got.positive {
+	got := pooledRange(counts, top*.999)
+	if got.unseen || !got.negative || !got.positive {
 		t.Errorf("below the largest sum: %+v", got)
 	}
 }
@@ -95,17 +112,29 @@ func TestSingleBinRangeHasNeighbours(t *testing.T) {
 			counts[bin+d] = n
 		}
 		got := exponentRange(noisyCounts{counts, 1}, threshold, threshold, targetReading)
-		if got.lower != c.lower || got.upper != c.upper || got.negative != (c.lower < 0) ||
+		if got.lower != c.lower ||
+			got.upper != c.upper ||
+			got.negative != (c.lower < 0) ||
 			!got.positive {
 			t.Errorf("%v: %+v", c.counts, got)
 		}
-		if got := exponentRange(noisyCounts{counts, 1}, threshold, threshold,
-			featureReading); got.lower != 2 || got.upper != 4 {
+		got = exponentRange(
+			noisyCounts{counts, 1},
+			threshold,
+			threshold,
+			featureReading,
+		)
+		if got.lower != 2 || got.upper != 4 {
 			t.Errorf("%v, a feature: %+v", c.counts, got)
 		}
 		slices.Reverse(counts)
-		if got := exponentRange(noisyCounts{counts, 1}, threshold, threshold,
-			targetReading); got.lower != -c.upper || got.upper != -c.lower {
+		got = exponentRange(
+			noisyCounts{counts, 1},
+			threshold,
+			threshold,
+			targetReading,
+		)
+		if got.lower != -c.upper || got.upper != -c.lower {
 			t.Errorf("%v, negative: %+v", c.counts, got)
 		}
 	}

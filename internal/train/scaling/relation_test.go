@@ -14,17 +14,24 @@ import (
 // TestExactNeedsTheRelation checks that the exact range of a column is returned only in a run under the relation that
 // makes it public, whatever the settings of the stage.
 func TestExactNeedsTheRelation(t *testing.T) {
-	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"},
-		{Name: "y", Private: true, Ranged: true, Lower: 0, Upper: 1}}}
-	tab, err := dataset.NewTable(schema,
-		[]dataset.ColumnData{{Floats: []float64{3, 8}}, {Floats: []float64{0, 1}}}, nil)
+	schema := dataset.Schema{Columns: []dataset.Column{
+		{Name: "x"},
+		{Name: "y", Private: true, Ranged: true, Lower: 0, Upper: 1},
+	}}
+	tab, err := dataset.NewTable(
+		schema,
+		[]dataset.ColumnData{{Floats: []float64{3, 8}}, {Floats: []float64{0, 1}}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute,
 		budget.SubstitutePrivateColumns} {
-		priced, err := budget.Calibrate(budget.Sequence("run", budget.GaussianLeaf("other", 1, 1)),
-			budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel})
+		priced, err := budget.Calibrate(
+			budget.Sequence("run", budget.GaussianLeaf("other", 1, 1)),
+			budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +39,11 @@ func TestExactNeedsTheRelation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := Private{Columns: schema.Columns, Target: -1, Relation: budget.SubstitutePrivateColumns}
+		p := Private{
+			Columns:  schema.Columns,
+			Target:   -1,
+			Relation: budget.SubstitutePrivateColumns,
+		}
 		ranges, err := p.Run(context.Background(), s, memory.NewRecords(tab.All()))
 		if rel == budget.SubstitutePrivateColumns {
 			if err != nil || ranges[0].Lower != 3 || ranges[0].Upper != 8 {

@@ -20,7 +20,10 @@ func numericTable(t testing.TB, columns ...[]float64) (*dataset.Table, []dataset
 	var schema dataset.Schema
 	var data []dataset.ColumnData
 	for j, x := range columns {
-		schema.Columns = append(schema.Columns, dataset.Column{Name: string(rune('a' + j))})
+		schema.Columns = append(
+			schema.Columns,
+			dataset.Column{Name: string(rune('a' + j))},
+		)
 		data = append(data, dataset.ColumnData{Floats: x})
 	}
 	tab, err := dataset.NewTable(schema, data, nil)
@@ -32,7 +35,11 @@ func numericTable(t testing.TB, columns ...[]float64) (*dataset.Table, []dataset
 
 // releaseRanges runs private scaling at a budget.
 func releaseRanges(
-	t testing.TB, epsilon float64, target int, tab *dataset.Table, columns []dataset.Column,
+	t testing.TB,
+	epsilon float64,
+	target int,
+	tab *dataset.Table,
+	columns []dataset.Column,
 ) []Range {
 	t.Helper()
 	return runScaling(t, Private{Columns: columns, Target: target}, epsilon, tab)
@@ -45,8 +52,10 @@ func runScaling(t testing.TB, p Private, epsilon float64, tab *dataset.Table) []
 	if !private {
 		t.Fatal("nothing to release")
 	}
-	priced, err := budget.Calibrate(budget.Sequence("run", node),
-		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: p.Relation})
+	priced, err := budget.Calibrate(
+		budget.Sequence("run", node),
+		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: p.Relation},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,17 +81,32 @@ func rampValues(n int, lower, upper float64) []float64 {
 // TestRangesFollowTheData checks that with a large budget the ranges are the outer quantiles, widened, at any
 // magnitude and sign.
 func TestRangesFollowTheData(t *testing.T) {
-	for _, c := range []struct{ lower, upper float64 }{{0, 1}, {-5, 3}, {1e-9, 3e-9}, {4e7, 9e7},
-		{-8e12, -1e12}, {1000, 1001}} {
+	for _, c := range []struct{ lower, upper float64 }{
+		{0, 1},
+		{-5, 3},
+		{1e-9, 3e-9},
+		{4e7, 9e7},
+		{-8e12, -1e12},
+		{1000, 1001},
+	} {
 		tab, columns := numericTable(t, rampValues(20000, c.lower, c.upper))
 		r := releaseRanges(t, 50, -1, tab, columns)[0]
 		middle := (c.lower + c.upper) / 2
 		half := (c.upper - c.lower) / 2 * (1 - 2*featureReading.outer) * featureReading.widen
 		// The last bins are 1/32 of an interval that is at most a few bins of the magnitude wider than the data: an
 		// offset of a thousand widths leaves about half a width of slack.
-		if math.Abs(r.Center()-middle) > .4*half || r.Half() < .9*half || r.Half() > 1.6*half {
-			t.Errorf("[%v, %v]: range [%v, %v], expected about %v +- %v", c.lower, c.upper, r.Lower,
-				r.Upper, middle, half)
+		if math.Abs(r.Center()-middle) > .4*half ||
+			r.Half() < .9*half ||
+			r.Half() > 1.6*half {
+			t.Errorf(
+				"[%v, %v]: range [%v, %v], expected about %v +- %v",
+				c.lower,
+				c.upper,
+				r.Lower,
+				r.Upper,
+				middle,
+				half,
+			)
 		}
 		if r.Declared {
 			t.Error("a released range says it is declared")
@@ -103,14 +127,18 @@ func TestTargetKeepsItsSign(t *testing.T) {
 
 // TestDeclaredRangesAreKept checks that declared ranges are kept and are free.
 func TestDeclaredRangesAreKept(t *testing.T) {
-	columns := []dataset.Column{{Name: "a", Ranged: true, Lower: -2, Upper: 5},
-		{Name: "b", Kind: dataset.Category, Categories: []string{"x"}}}
+	columns := []dataset.Column{
+		{Name: "a", Ranged: true, Lower: -2, Upper: 5},
+		{Name: "b", Kind: dataset.Category, Categories: []string{"x"}},
+	}
 	p := Private{Columns: columns}
 	if _, private := p.Plan(); private {
 		t.Error("a declared range is priced")
 	}
 	got, err := p.Run(context.Background(), nil, memory.NewRecords(dataset.View{}))
-	if err != nil || got[0] != (Range{Lower: -2, Upper: 5, Declared: true}) || got[1] != (Range{}) {
+	if err != nil ||
+		got[0] != (Range{Lower: -2, Upper: 5, Declared: true}) ||
+		got[1] != (Range{}) {
 		t.Errorf("%v, %v", got, err)
 	}
 }
@@ -120,17 +148,27 @@ func TestRangesOfAnyTableAreFinite(t *testing.T) {
 	nan := math.NaN()
 	inf := math.Inf(1)
 	for name, x := range map[string][]float64{
-		"no rows": {}, "one row": {5}, "missing": {nan, nan, nan}, "infinite": {inf, -inf, inf},
-		"zeros": make([]float64, 500), "constant": rampValues(500, 7, 7),
-		"huge": rampValues(500, 1e300, 1.7e308), "tiny": rampValues(500, 1e-310, 1e-300),
-		"two far values": append(rampValues(400, -1e30, -1e30), rampValues(400, 1e30, 1e30)...),
-		"mostly zero":    append(make([]float64, 5000), rampValues(60, 1, 3)...),
+		"no rows":  {},
+		"one row":  {5},
+		"missing":  {nan, nan, nan},
+		"infinite": {inf, -inf, inf},
+		"zeros":    make([]float64, 500),
+		"constant": rampValues(500, 7, 7),
+		"huge":     rampValues(500, 1e300, 1.7e308),
+		"tiny":     rampValues(500, 1e-310, 1e-300),
+		"two far values": append(
+			rampValues(400, -1e30, -1e30),
+			rampValues(400, 1e30, 1e30)...,
+		),
+		"mostly zero": append(make([]float64, 5000), rampValues(60, 1, 3)...),
 	} {
 		for _, epsilon := range []float64{.01, 1, 50} {
 			for range 5 {
 				tab, columns := numericTable(t, x, x)
 				for _, r := range releaseRanges(t, epsilon, 1, tab, columns) {
-					if !(r.Lower < r.Upper) || math.IsInf(r.Lower, 0) || math.IsInf(r.Upper, 0) {
+					if !(r.Lower < r.Upper) ||
+						math.IsInf(r.Lower, 0) ||
+						math.IsInf(r.Upper, 0) {
 						t.Errorf("%s at %v: [%v, %v]", name, epsilon, r.Lower, r.Upper)
 					}
 				}
@@ -150,7 +188,9 @@ func TestExponentBins(t *testing.T) {
 			t.Fatalf("%v in bin %d, %v in bin %d", x, bx, y, by)
 		}
 		lower, upper := exponentEdges(int(bx))
-		if a := math.Abs(x); a >= math.Ldexp(1, minExponent) && a < math.Ldexp(1, maxExponent+1) &&
+		a := math.Abs(x)
+		if a >= math.Ldexp(1, minExponent) &&
+			a < math.Ldexp(1, maxExponent+1) &&
 			(x < lower || x > upper) {
 			t.Fatalf("%v outside [%v, %v]", x, lower, upper)
 		}
@@ -163,9 +203,16 @@ func TestExponentBins(t *testing.T) {
 			e = min(max(e-1, minExponent), maxExponent)
 		}
 		if up, down := zeroBin+1+e-minExponent,
-			zeroBin-1-e+minExponent; int(exponentBin(x)) != up || int(exponentBin(-x)) != down {
-			t.Errorf("±%v in bins %d and %d, not %d and %d", x, exponentBin(x), exponentBin(-x), up,
-				down)
+			zeroBin-1-e+minExponent; int(exponentBin(x)) != up ||
+			int(exponentBin(-x)) != down {
+			t.Errorf(
+				"±%v in bins %d and %d, not %d and %d",
+				x,
+				exponentBin(x),
+				exponentBin(-x),
+				up,
+				down,
+			)
 		}
 	}
 	if exponentBin(math.NaN()) < exponentBins {
@@ -176,7 +223,8 @@ func TestExponentBins(t *testing.T) {
 	if !slices.Equal(bins, []uint16{noBin, 0, 0, Bins / 2, Bins - 1, Bins - 1}) {
 		t.Errorf("linear bins %v", bins)
 	}
-	if exponentBin(math.Copysign(0, -1)) != zeroBin || exponentBin(1) != zeroBin+1-minExponent {
+	if exponentBin(math.Copysign(0, -1)) != zeroBin ||
+		exponentBin(1) != zeroBin+1-minExponent {
 		t.Error("zero or one in a wrong bin")
 	}
 }
@@ -196,8 +244,8 @@ func TestQuantilesOfCounts(t *testing.T) {
 	for i := range counts {
 		counts[i] = 100
 	}
-	if q := outerQuantiles(counts, interval{0, 10}, .05); math.Abs(q.Lower-.5) > 1e-12 ||
-		math.Abs(q.Upper-9.5) > 1e-12 {
+	q := outerQuantiles(counts, interval{0, 10}, .05)
+	if math.Abs(q.Lower-.5) > 1e-12 || math.Abs(q.Upper-9.5) > 1e-12 {
 		t.Errorf("uniform counts: %v", q)
 	}
 	for name, counts := range map[string][]float64{
@@ -213,18 +261,33 @@ func TestQuantilesOfCounts(t *testing.T) {
 // TestEncode checks the affine map, clamping, rounding toward zero, missing values and category blocks.
 func TestEncode(t *testing.T) {
 	schema := dataset.Schema{Columns: []dataset.Column{
-		{Name: "a"}, {Name: "b", HasMissing: true, Missing: 4},
-		{Name: "c", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true},
+		{Name: "a"},
+		{Name: "b", HasMissing: true, Missing: 4},
+		{
+			Name:       "c",
+			Kind:       dataset.Category,
+			Categories: []string{"x", "y"},
+			Other:      true,
+		},
 		{Name: "d", Kind: dataset.Category, Categories: []string{"x", "y"}},
 	}}
-	tab, err := dataset.NewTable(schema, []dataset.ColumnData{
-		{Floats: []float64{-9, 0, 1, 1e9, math.NaN()}}, {Floats: []float64{0, 2, 4, 3, math.NaN()}},
-		{Codes: []int32{0, 1, 2, 9, 0}}, {Codes: []int32{0, 1, 2, 9, 1}},
-	}, nil)
+	tab, err := dataset.NewTable(
+		schema,
+		[]dataset.ColumnData{
+			{Floats: []float64{-9, 0, 1, 1e9, math.NaN()}},
+			{Floats: []float64{0, 2, 4, 3, math.NaN()}},
+			{Codes: []int32{0, 1, 2, 9, 0}},
+			{Codes: []int32{0, 1, 2, 9, 1}},
+		},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := NewEncoder(schema.Columns, []Range{{Lower: -1, Upper: 2}, {Lower: 0, Upper: 4}, {}, {}})
+	e := NewEncoder(
+		schema.Columns,
+		[]Range{{Lower: -1, Upper: 2}, {Lower: 0, Upper: 4}, {}, {}},
+	)
 	rows := make([][]int16, len(e.Slots()))
 	for k := range rows {
 		rows[k] = make([]int16, 5)
@@ -252,12 +315,15 @@ func TestEncode(t *testing.T) {
 // TestEncodeIsTotal checks that any range and value give an entry within [-1, 1].
 func TestEncodeIsTotal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a, b := rapid.Float64().Draw(t, "a"), rapid.Float64().Draw(t, "b")
+		a := rapid.Float64().Draw(t, "a")
+		b := rapid.Float64().Draw(t, "b")
 		if a == b {
 			return
 		}
-		e := NewEncoder([]dataset.Column{{Name: "x"}},
-			[]Range{{Lower: min(a, b), Upper: max(a, b)}})
+		e := NewEncoder(
+			[]dataset.Column{{Name: "x"}},
+			[]Range{{Lower: min(a, b), Upper: max(a, b)}},
+		)
 		out := make([]int16, 1)
 		e.encodeNumeric(out, []float64{rapid.Float64().Draw(t, "x")}, 0)
 		if out[0] < -mechanism.FixedOne || out[0] > mechanism.FixedOne {
@@ -272,17 +338,28 @@ func TestPureRanges(t *testing.T) {
 	x := make([]float64, 20000)
 	none := make([]float64, len(x))
 	for i := range x {
-		x[i], none[i] = 3+float64(i)/2000, math.NaN()
+		x[i] = 3 + float64(i)/2000
+		none[i] = math.NaN()
 	}
 	columns := []dataset.Column{{Name: "x"}, {Name: "none"}}
-	table, err := dataset.NewTable(dataset.Schema{Columns: columns},
-		[]dataset.ColumnData{{Floats: x}, {Floats: none}}, nil)
+	table, err := dataset.NewTable(
+		dataset.Schema{Columns: columns},
+		[]dataset.ColumnData{{Floats: x}, {Floats: none}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := Private{Columns: columns, Target: -1, Pure: true}
+	p := Private{
+		Columns: columns,
+		Target:  -1,
+		Pure:    true,
+	}
 	node, _ := p.Plan()
-	priced, err := budget.Calibrate(budget.Sequence("run", node), budget.Target{Epsilon: 3})
+	priced, err := budget.Calibrate(
+		budget.Sequence("run", node),
+		budget.Target{Epsilon: 3},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,11 +367,16 @@ func TestPureRanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := p.Run(context.Background(), s.Sub("scaling"), memory.NewRecords(table.All()))
+	got, err := p.Run(
+		context.Background(),
+		s.Sub("scaling"),
+		memory.NewRecords(table.All()),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := got[0]; r.Unread || !(r.Lower > -3 && r.Lower < 4 && r.Upper > 12 && r.Upper < 22) {
+	r := got[0]
+	if r.Unread || !(r.Lower > -3 && r.Lower < 4 && r.Upper > 12 && r.Upper < 22) {
 		t.Errorf("range %+v", r)
 	}
 	for _, e := range s.Events() {
@@ -311,9 +393,16 @@ func TestOutlineHoldsTheTails(t *testing.T) {
 	for i, x := range skewed {
 		skewed[i] = math.Exp(6 * x)
 	}
-	for name, x := range map[string][]float64{"even": rampValues(20000, -5, 3), "skewed": skewed} {
+	for name, x := range map[string][]float64{
+		"even":   rampValues(20000, -5, 3),
+		"skewed": skewed,
+	} {
 		tab, columns := numericTable(t, x)
-		p := Private{Columns: columns, Target: -1, Outline: true}
+		p := Private{
+			Columns: columns,
+			Target:  -1,
+			Outline: true,
+		}
 		if node, ok := p.Plan(); !ok || len(node.Kids) != 2 {
 			t.Fatal("the plan of an outline has other steps")
 		}
@@ -324,7 +413,8 @@ func TestOutlineHoldsTheTails(t *testing.T) {
 				outside++
 			}
 		}
-		if width := x[len(x)-1] - x[0]; outside > len(x)/100 || r.Upper-r.Lower > 4*width {
+		width := x[len(x)-1] - x[0]
+		if outside > len(x)/100 || r.Upper-r.Lower > 4*width {
 			t.Errorf("%s: [%v, %v], %d values outside", name, r.Lower, r.Upper, outside)
 		}
 	}
@@ -340,7 +430,17 @@ func TestOutlineOfZeros(t *testing.T) {
 	tab, columns := numericTable(t, make([]float64, 5000), none)
 	var r []Range
 	for range 3 {
-		if r = runScaling(t, Private{Columns: columns, Target: -1, Outline: true}, 50, tab); r[1].Unread {
+		r = runScaling(
+			t,
+			Private{
+				Columns: columns,
+				Target:  -1,
+				Outline: true,
+			},
+			50,
+			tab,
+		)
+		if r[1].Unread {
 			break
 		}
 	}

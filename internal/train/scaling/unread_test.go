@@ -13,7 +13,8 @@ import (
 // indistinguishable from their noise.
 func TestMedianOfCounts(t *testing.T) {
 	counts := []float64{30, 50, -4, 20, 10}
-	if at, ok := median(noisyCounts{counts, .1}, interval{0, 5}); !ok || math.Abs(at-1.46) > 1e-12 {
+	at, ok := median(noisyCounts{counts, .1}, interval{0, 5})
+	if !ok || math.Abs(at-1.46) > 1e-12 {
 		t.Errorf("median %v, %v, want 1.46", at, ok)
 	}
 	// The total, 106, is 3 standard deviations of its noise at sigma 15.80.
@@ -26,8 +27,8 @@ func TestMedianOfCounts(t *testing.T) {
 		"nothing":  make([]float64, 5),
 		"negative": {-3, 0, -1, 0, 0},
 	} {
-		if at, ok := median(noisyCounts{counts, 0}, interval{-1, 1}); ok &&
-			(at < -1 || at > 1 || at != at) {
+		at, ok := median(noisyCounts{counts, 0}, interval{-1, 1})
+		if ok && (at < -1 || at > 1 || at != at) {
 			t.Errorf("%s: median %v", name, at)
 		}
 	}
@@ -53,8 +54,12 @@ func TestMissingIsTheMedian(t *testing.T) {
 	if at := e.Missing(0); math.Abs(at-math.Exp(2)) > 1 || r.Center() < 15 {
 		t.Errorf("a missing cell becomes %v, the middle is %v", at, r.Center())
 	}
-	exact, err := Exact(t.Context(), mechanism.NewMaker(budget.SubstitutePrivateColumns),
-		memory.NewRecords(tab.All()), 0)
+	exact, err := Exact(
+		t.Context(),
+		mechanism.NewMaker(budget.SubstitutePrivateColumns),
+		memory.NewRecords(tab.All()),
+		0,
+	)
 	if err != nil || math.Abs(exact.Fill()-math.Exp(2)) > .01 {
 		t.Errorf("a public column: %+v, %v", exact, err)
 	}
@@ -82,10 +87,11 @@ func TestUnread(t *testing.T) {
 			t.Errorf("column %d: %+v", j, got[j])
 		}
 		n := got[j].Numbers
-		if full := map[bool]float64{
+		full := map[bool]float64{
 			false: 4000,
 			true:  0,
-		}[want]; math.Abs(n.Value-full) > 7*n.Sigma || !(n.Sigma > 0) {
+		}[want]
+		if math.Abs(n.Value-full) > 7*n.Sigma || !(n.Sigma > 0) {
 			t.Errorf("column %d has %+v numbers", j, n)
 		}
 	}
@@ -97,12 +103,21 @@ func TestUnread(t *testing.T) {
 	}
 	// Under substitution the number of records is public and can be read directly.
 	tab, columns = numericTable(t, none)
-	p := Private{Columns: columns, Target: -1, Relation: budget.Substitute}
+	p := Private{
+		Columns:  columns,
+		Target:   -1,
+		Relation: budget.Substitute,
+	}
 	if r := runScaling(t, p, 50, tab)[0]; !r.Unread || r.Faint {
 		t.Errorf("4000 public records: %+v", r)
 	}
-	if r, err := Exact(t.Context(), mechanism.NewMaker(budget.SubstitutePrivateColumns),
-		memory.NewRecords(tab.All()), 0); err != nil || !r.Unread || r.Faint || !(r.Half() > 0) {
+	r, err := Exact(
+		t.Context(),
+		mechanism.NewMaker(budget.SubstitutePrivateColumns),
+		memory.NewRecords(tab.All()),
+		0,
+	)
+	if err != nil || !r.Unread || r.Faint || !(r.Half() > 0) {
 		t.Errorf("a public column without a number: %+v, %v", r, err)
 	}
 }

@@ -45,7 +45,11 @@ func effectsOf(rng *rand.Rand, kind, d int) []float64 {
 
 // confidenceTable draws a table whose columns share a factor in every other table. The target
 // is a number without classes and a class otherwise.
-func confidenceTable(t *testing.T, rng *rand.Rand, index, classes int) (dataset.View, Facts) {
+func confidenceTable(
+	t *testing.T,
+	rng *rand.Rand,
+	index, classes int,
+) (dataset.View, Facts) {
 	d := 8 + rng.IntN(9)
 	n := 400 * (1 << rng.IntN(4))
 	effects := effectsOf(rng, index%4, d)
@@ -71,14 +75,26 @@ func confidenceTable(t *testing.T, rng *rand.Rand, index, classes int) (dataset.
 	if classes > 0 {
 		return v, f
 	}
-	f.Target = dataset.Column{Name: "y", Ranged: true, Lower: -1, Upper: 1}
-	f.Ranges[d] = scaling.Range{Lower: -1, Upper: 1, Declared: true}
+	f.Target = dataset.Column{
+		Name:   "y",
+		Ranged: true,
+		Lower:  -1,
+		Upper:  1,
+	}
+	f.Ranges[d] = scaling.Range{
+		Lower:    -1,
+		Upper:    1,
+		Declared: true,
+	}
 	var data []dataset.ColumnData
 	for _, c := range append(columns, numbers) {
 		data = append(data, dataset.ColumnData{Floats: c})
 	}
-	tab, err := dataset.NewTable(dataset.Schema{Columns: append(slices.Clone(f.Columns), f.Target)},
-		data, nil)
+	tab, err := dataset.NewTable(
+		dataset.Schema{Columns: append(slices.Clone(f.Columns), f.Target)},
+		data,
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,8 +132,12 @@ func checkCalibration(t *testing.T, x rater, classes int) {
 	for index := range confidenceTables {
 		v, f := confidenceTable(t, rng, index, classes)
 		epsilon := []float64{.3, 1, 3}[index%3]
-		choice, err := x.Choose(context.Background(), classSession(t, x, epsilon, f), f,
-			memory.NewRecords(v))
+		choice, err := x.Choose(
+			context.Background(),
+			classSession(t, x, epsilon, f),
+			f,
+			memory.NewRecords(v),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +154,9 @@ func checkCalibration(t *testing.T, x rater, classes int) {
 				in = 1
 			}
 			add := func(b int) {
-				stated[b], found[b], count[b] = stated[b]+p, found[b]+in, count[b]+1
+				stated[b] += p
+				found[b] += in
+				count[b]++
 			}
 			add(min(int(p*bins), bins-1))
 			if slices.Contains(choice.Picked, j) {
@@ -142,11 +164,17 @@ func checkCalibration(t *testing.T, x rater, classes int) {
 			}
 		}
 		if math.Abs(sum-float64(len(truth))) > 1e-9 {
-			t.Errorf("table %d: probabilities add up to %v for %d columns", index, sum, len(truth))
+			t.Errorf(
+				"table %d: probabilities add up to %v for %d columns",
+				index,
+				sum,
+				len(truth),
+			)
 		}
 	}
 	for b, n := range count {
-		p, q := stated[b]/n, found[b]/n
+		p := stated[b] / n
+		q := found[b] / n
 		t.Logf("range %d: stated %.3f, found %.3f of %v", b, p, q, n)
 		if !(n >= 100) || !(math.Abs(p-q) <= .05) {
 			t.Errorf("range %d: stated %.3f, found %.3f of %v", b, p, q, n)

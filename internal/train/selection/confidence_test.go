@@ -41,8 +41,11 @@ func rankTable(t *testing.T, n, d int) (dataset.View, Facts, []float64) {
 		f.Ranges = append(f.Ranges, scaling.Range{Lower: -4, Upper: 4})
 	}
 	f.Columns, f.Target = f.Columns[:d], f.Columns[d]
-	tab, err := dataset.NewTable(dataset.Schema{Columns: append(slices.Clone(f.Columns), f.Target)},
-		data, nil)
+	tab, err := dataset.NewTable(
+		dataset.Schema{Columns: append(slices.Clone(f.Columns), f.Target)},
+		data,
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +72,8 @@ func TestGapHolds(t *testing.T) {
 		{K: 3, Score: ScoreTau, TopK: mechanism.Lipschitz, Gamma: .25, HasGamma: true},
 	} {
 		priced := classPriced(t, x, 3, f)
-		failures, largest := 0, 0.
+		failures := 0
+		largest := 0.
 		for range 300 {
 			s, err := mechanism.NewSession(priced.Again())
 			if err != nil {
@@ -83,7 +87,8 @@ func TestGapHolds(t *testing.T) {
 			if err != nil || c.Probabilities != nil || c.Gap == nil || !(c.Gap.Score > 0) {
 				t.Fatalf("%+v, %v", c, err)
 			}
-			best, worst := 0., math.Inf(1)
+			best := 0.
+			worst := math.Inf(1)
 			for j, score := range scores {
 				if slices.Contains(choice.Picked, j) {
 					worst = min(worst, score)
@@ -143,8 +148,10 @@ func TestGapOfSelectors(t *testing.T) {
 			t.Fatalf("%+v, %v", c, err)
 		}
 		want := roundsGap(tt.width, s.Epsilon(tt.leaf), 6, 2)
-		if math.Abs(c.Gap.Score-want) > 1e-4*want || c.Gap.Rounds != tt.rounds ||
-			c.Gap.Reach == "" || c.Gap.Scores == "" {
+		if math.Abs(c.Gap.Score-want) > 1e-4*want ||
+			c.Gap.Rounds != tt.rounds ||
+			c.Gap.Reach == "" ||
+			c.Gap.Scores == "" {
 			t.Errorf("%s: %+v, want a score of %v", tt.x.Name(), *c.Gap, want)
 		}
 	}

@@ -20,7 +20,9 @@ import (
 // sum over its 0/1 entries.
 func TestFScores(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	columns, groups, y := make([][]float64, 2), make([][]int32, 1), []int32(nil)
+	columns := make([][]float64, 2)
+	groups := make([][]int32, 1)
+	y := []int32(nil)
 	for i := range 400 {
 		class := rng.Int32N(3)
 		y = append(y, class)
@@ -43,20 +45,29 @@ func TestFScores(t *testing.T) {
 		}
 		vectors[2] = append(vectors[2], entry)
 	}
-	total, want := 0.0, make([]float64, 3)
+	total := 0.0
+	want := make([]float64, 3)
 	for j, entries := range vectors {
-		between, within := 0.0, 0.0
+		between := 0.0
+		within := 0.0
 		for _, e := range entries {
 			b, w := classScatter(e, y, 3)
-			between, within = between+b, within+w
+			between += b
+			within += w
 		}
 		want[j] = between / within
 		total += want[j]
 	}
 	for j, w := range want {
 		if math.Abs(got.F[j]/w-1) > .01 || math.Abs(got.Importance[j]-w/total) > .01 {
-			t.Errorf("column %d: F %v, importance %v, want %v and %v", j, got.F[j],
-				got.Importance[j], w, w/total)
+			t.Errorf(
+				"column %d: F %v, importance %v, want %v and %v",
+				j,
+				got.F[j],
+				got.Importance[j],
+				w,
+				w/total,
+			)
 		}
 	}
 	d, err := exactDiscriminant(context.Background(), f, v)
@@ -78,7 +89,9 @@ func TestFScores(t *testing.T) {
 
 // classScatter returns the numerator and the denominator of equation 8.
 func classScatter(x []float64, y []int32, classes int) (between, within float64) {
-	sum, n, all := make([]float64, classes), make([]float64, classes), 0.0
+	sum := make([]float64, classes)
+	n := make([]float64, classes)
+	all := 0.0
 	for i, v := range x {
 		sum[y[i]] += v
 		n[y[i]]++
@@ -97,10 +110,13 @@ func classScatter(x []float64, y []int32, classes int) (between, within float64)
 func pearsonCorrelation(x, y []float64) float64 {
 	var mx, my, xx, yy, xy float64
 	for i := range x {
-		mx, my = mx+x[i]/float64(len(x)), my+y[i]/float64(len(x))
+		mx += x[i] / float64(len(x))
+		my += y[i] / float64(len(x))
 	}
 	for i := range x {
-		xx, yy, xy = xx+(x[i]-mx)*(x[i]-mx), yy+(y[i]-my)*(y[i]-my), xy+(x[i]-mx)*(y[i]-my)
+		xx += (x[i] - mx) * (x[i] - mx)
+		yy += (y[i] - my) * (y[i] - my)
+		xy += (x[i] - mx) * (y[i] - my)
 	}
 	return xy / math.Sqrt(xx*yy)
 }
@@ -110,11 +126,13 @@ func pearsonCorrelation(x, y []float64) float64 {
 func TestSurrogate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const n, r = 100000, .6
-	columns, y := make([][]float64, 2), []int32(nil)
+	columns := make([][]float64, 2)
+	y := []int32(nil)
 	for range n {
 		class := rng.Int32N(2)
 		y = append(y, class)
-		a, b := rng.NormFloat64(), rng.NormFloat64()
+		a := rng.NormFloat64()
+		b := rng.NormFloat64()
 		columns[0] = append(columns[0], a+.7*float64(2*class-1))
 		columns[1] = append(columns[1], r*a+math.Sqrt(1-r*r)*b)
 	}
@@ -123,7 +141,9 @@ func TestSurrogate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+	phi := func(x float64) float64 {
+		return math.Erfc(-x/math.Sqrt2) / 2
+	}
 	for _, c := range []struct {
 		columns []int
 		want    float64
@@ -169,7 +189,8 @@ func TestDistanceIsUnbiased(t *testing.T) {
 	const p, n, noise, draws = 5, 1000.0, 30.0, 400
 	f := Facts{Columns: make([]dataset.Column, p), Ranges: make([]scaling.Range, p)}
 	e := scaling.NewEncoder(f.Columns, f.Ranges)
-	raw, left := 0.0, 0.0
+	raw := 0.0
+	left := 0.0
 	for range draws {
 		m := mechanism.ClassMoments{
 			Counts:   []float64{n, n},
@@ -177,10 +198,11 @@ func TestDistanceIsUnbiased(t *testing.T) {
 			Products: make([]float64, p*(p+1)/2),
 		}
 		for k := range 2 {
-			m.Sums, m.Squares = append(m.Sums, make([]float64, p)),
-				append(m.Squares, make([]float64, p))
+			m.Sums = append(m.Sums, make([]float64, p))
+			m.Squares = append(m.Squares, make([]float64, p))
 			for i := range p {
-				m.Sums[k][i], m.Squares[k][i] = noise*rng.NormFloat64(), .1*n
+				m.Sums[k][i] = noise * rng.NormFloat64()
+				m.Squares[k][i] = .1 * n
 			}
 		}
 		for i, at := 0, 0; i < p; i, at = i+1, at+p-i {
@@ -194,7 +216,8 @@ func TestDistanceIsUnbiased(t *testing.T) {
 		left += d.classDistance(b, 0, 1) / draws
 	}
 	// Without the correction: 5 columns, variance 2 noise^2/n^2 over .1.
-	if want := p * 2 * noise * noise / (n * n) / .1; math.Abs(raw/want-1) > .35 || left > raw/2 {
+	want := p * 2 * noise * noise / (n * n) / .1
+	if math.Abs(raw/want-1) > .35 || left > raw/2 {
 		t.Errorf("M is %v uncorrected, want %v; %v corrected", raw, want, left)
 	}
 }
@@ -211,23 +234,37 @@ func TestScoresMeanError(t *testing.T) {
 	at := func(epsilon float64) float64 {
 		sum := 0.0
 		for range 10 {
-			got, err := DPFSDR{}.Scores(context.Background(), classSession(t, DPFSDR{}, epsilon, f),
-				f, memory.NewRecords(v))
+			got, err := DPFSDR{}.Scores(
+				context.Background(),
+				classSession(t, DPFSDR{}, epsilon, f),
+				f,
+				memory.NewRecords(v),
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
 			f, importance := got.MeanError(exact)
 			if importance > f/exact.F[0] {
-				t.Errorf("epsilon %v: error %v of the importances, %v of F", epsilon, importance, f)
+				t.Errorf(
+					"epsilon %v: error %v of the importances, %v of F",
+					epsilon,
+					importance,
+					f,
+				)
 			}
 			sum += f / 10
 		}
 		return sum
 	}
-	low, high := at(.02), at(1)
+	low := at(.02)
+	high := at(1)
 	if !(high < low/5) || high > .01*exact.F[0]+.01 {
-		t.Errorf("mean error %v at epsilon .02, %v at 1; the best score is %v", low, high,
-			exact.F[0])
+		t.Errorf(
+			"mean error %v at epsilon .02, %v at 1; the best score is %v",
+			low,
+			high,
+			exact.F[0],
+		)
 	}
 	if f, importance := exact.MeanError(exact); f != 0 || importance != 0 {
 		t.Errorf("distance to itself %v, %v", f, importance)
@@ -238,19 +275,30 @@ func TestScoresMeanError(t *testing.T) {
 // accuracies up to 1 and a choice.
 func TestDiscriminantIsTotal(t *testing.T) {
 	f := Facts{
-		Columns: []dataset.Column{{Name: "a"}, {Name: "b"},
-			{Name: "c", Kind: dataset.Category, Categories: []string{"u", "v"}}},
+		Columns: []dataset.Column{
+			{Name: "a"},
+			{Name: "b"},
+			{Name: "c", Kind: dataset.Category, Categories: []string{"u", "v"}},
+		},
 		Ranges: make([]scaling.Range, 4),
 	}
 	e := classEncoder(f)
 	rapid.Check(t, func(t *rapid.T) {
 		big := rapid.SampledFrom([]float64{0, 1, 1e3, 1e9, 1e16}).Draw(t, "size")
 		number := rapid.Float64Range(-big, big)
-		list := func(n int) []float64 { return rapid.SliceOfN(number, n, n).Draw(t, "list") }
-		noise := func() float64 { return math.Abs(number.Draw(t, "noise")) }
+		list := func(n int) []float64 {
+			return rapid.SliceOfN(number, n, n).Draw(t, "list")
+		}
+		noise := func() float64 {
+			return math.Abs(number.Draw(t, "noise"))
+		}
 		m := mechanism.ClassMoments{
-			Counts: list(3), Products: list(10), CountNoise: noise(), SumNoise: noise(),
-			SquareNoise: noise(), ProductNoise: noise(),
+			Counts:       list(3),
+			Products:     list(10),
+			CountNoise:   noise(),
+			SumNoise:     noise(),
+			SquareNoise:  noise(),
+			ProductNoise: noise(),
 		}
 		for range 3 {
 			m.Sums, m.Squares = append(m.Sums, list(4)), append(m.Squares, list(4))
@@ -260,7 +308,8 @@ func TestDiscriminantIsTotal(t *testing.T) {
 		for j := range 3 {
 			sum += d.importance[j]
 			for i := range 3 {
-				if th := d.correlatedDegree(i, j); !(th >= 0 && th <= 1) || math.IsInf(d.f[j], 0) {
+				th := d.correlatedDegree(i, j)
+				if !(th >= 0 && th <= 1) || math.IsInf(d.f[j], 0) {
 					t.Fatalf("theta %v, F %v", th, d.f[j])
 				}
 			}
@@ -268,11 +317,15 @@ func TestDiscriminantIsTotal(t *testing.T) {
 		if math.Abs(sum-1) > 1e-9 {
 			t.Fatalf("importances add up to %v", sum)
 		}
-		if a := d.surrogateAccuracy([]int{0, 1, 2}); !(a >= .5-3*columnPenalty && a <= 1) {
+		a := d.surrogateAccuracy([]int{0, 1, 2})
+		if !(a >= .5-3*columnPenalty && a <= 1) {
 			t.Fatalf("accuracy %v", a)
 		}
-		for _, x := range []classSetting{DPFSDR{}.setting(), DPFS{}.setting(),
-			CRFS{K: 2, Exact: true}.setting()} {
+		for _, x := range []classSetting{
+			DPFSDR{}.setting(),
+			DPFS{}.setting(),
+			CRFS{K: 2, Exact: true}.setting(),
+		} {
 			picked, err := x.pickColumns(context.Background(), d)
 			if err != nil || len(picked) == 0 || x.exact && len(picked) != 2 {
 				t.Fatalf("%s: picked %v, %v", x.name, picked, err)
@@ -285,11 +338,13 @@ func TestDiscriminantIsTotal(t *testing.T) {
 // column is dropped.
 func TestPublishedGraphFails(t *testing.T) {
 	kept := func(n int) []int {
-		columns, y := make([][]float64, 2), []int32(nil)
+		columns := make([][]float64, 2)
+		y := []int32(nil)
 		for i := range n {
 			x := float64(2*(i%2) - 1)
 			y = append(y, int32(i/2%2))
-			columns[0], columns[1] = append(columns[0], x), append(columns[1], x)
+			columns[0] = append(columns[0], x)
+			columns[1] = append(columns[1], x)
 		}
 		if n == 20 {
 			columns[1][19] = -1 // the last record has the opposite value
@@ -311,7 +366,8 @@ func TestPublishedGraphFails(t *testing.T) {
 func TestGraphKeepsChainEnds(t *testing.T) {
 	e := scaling.NewEncoder(make([]dataset.Column, 3), make([]scaling.Range, 3))
 	m := mechanism.ClassMoments{
-		Counts: []float64{1000, 1000}, Squares: [][]float64{{300, 300, 300}, {300, 300, 300}},
+		Counts:   []float64{1000, 1000},
+		Squares:  [][]float64{{300, 300, 300}, {300, 300, 300}},
 		Sums:     [][]float64{{-300, -290, -280}, {300, 290, 280}},
 		Products: []float64{600, 450, 100, 600, 450, 600},
 	}
@@ -319,7 +375,8 @@ func TestGraphKeepsChainEnds(t *testing.T) {
 	if got := d.dropCorrelated(d.byImportance(), .7); !slices.Equal(got, []int{0, 2}) {
 		t.Errorf("kept %v, want [0 2]", got)
 	}
-	if got := d.searchOrder([]int{1, 2}, []int{0}, true); !slices.Equal(got, []int{2, 1}) {
+	got := d.searchOrder([]int{1, 2}, []int{0}, true)
+	if !slices.Equal(got, []int{2, 1}) {
 		t.Errorf("order after 0: %v, want [2 1]", got)
 	}
 	if got, want := d.dynamicRelevance(2, []int{0}),

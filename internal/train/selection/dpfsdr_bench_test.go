@@ -29,15 +29,21 @@ func BenchmarkClassScores(b *testing.B) {
 		}
 		for _, epsilon := range []float64{.01, .05, .1, .2, .5, 1, 5, 20} {
 			b.Run(fmt.Sprintf("%s/%v", name, epsilon), func(b *testing.B) {
-				sum, share := 0.0, 0.0
+				sum := 0.0
+				share := 0.0
 				for b.Loop() {
-					got, err := DPFSDR{}.Scores(context.Background(),
-						classSession(b, DPFSDR{}, epsilon, f), f, memory.NewRecords(v))
+					got, err := DPFSDR{}.Scores(
+						context.Background(),
+						classSession(b, DPFSDR{}, epsilon, f),
+						f,
+						memory.NewRecords(v),
+					)
 					if err != nil {
 						b.Fatal(err)
 					}
 					x, y := got.MeanError(exact)
-					sum, share = sum+x, share+y
+					sum += x
+					share += y
 				}
 				b.ReportMetric(sum/float64(b.N), "F-error")
 				b.ReportMetric(share/float64(b.N), "importance-error")
@@ -52,30 +58,51 @@ func BenchmarkClassScores(b *testing.B) {
 // these.
 func BenchmarkClassSelectors(b *testing.B) {
 	for _, n := range []int{500, 2000, 10000, 100000} {
-		columns, y := separatedClasses(rand.New(rand.NewPCG(5, 6)), n, []float64{.8, .6, .5, .4}, 20)
+		columns, y := separatedClasses(
+			rand.New(rand.NewPCG(5, 6)),
+			n,
+			[]float64{.8, .6, .5, .4},
+			20,
+		)
 		v, f := classTable(b, 4, columns, nil, 0, 2, y)
 		for _, epsilon := range []float64{.2, 1, 5} {
-			for _, x := range []Selector{DPFSDR{}, DPFS{}, CRFS{}, DPFSDR{K: 4, Exact: true},
-				DPFS{K: 4, Exact: true}} {
+			for _, x := range []Selector{
+				DPFSDR{},
+				DPFS{},
+				CRFS{},
+				DPFSDR{K: 4, Exact: true},
+				DPFS{K: 4, Exact: true},
+			} {
 				exact := ""
 				if len(x.Widest(f)) == 4 {
 					exact = "-4"
 				}
-				b.Run(fmt.Sprintf("%d/%v/%s%s", n, epsilon, x.Name(), exact), func(b *testing.B) {
-					found, more := 0.0, 0.0
-					for b.Loop() {
-						pairs := map[int]bool{}
-						got := classPick(b, x, epsilon, f, v)
-						for _, j := range got {
-							if j < 8 {
-								pairs[j%4] = true
+				b.Run(
+					fmt.Sprintf(
+						"%d/%v/%s%s",
+						n,
+						epsilon,
+						x.Name(),
+						exact,
+					),
+					func(b *testing.B) {
+						found := 0.0
+						more := 0.0
+						for b.Loop() {
+							pairs := map[int]bool{}
+							got := classPick(b, x, epsilon, f, v)
+							for _, j := range got {
+								if j < 8 {
+									pairs[j%4] = true
+								}
 							}
+							found += float64(len(pairs))
+							more += float64(len(got) - len(pairs))
 						}
-						found, more = found+float64(len(pairs)), more+float64(len(got)-len(pairs))
-					}
-					b.ReportMetric(found/float64(b.N), "found")
-					b.ReportMetric(more/float64(b.N), "more")
-				})
+						b.ReportMetric(found/float64(b.N), "found")
+						b.ReportMetric(more/float64(b.N), "more")
+					},
+				)
 			}
 		}
 	}
@@ -109,9 +136,12 @@ func readClasses(b *testing.B, name string) (dataset.View, Facts) {
 		Ranges:  make([]scaling.Range, last+1),
 	}
 	for j := range last {
-		mean, square, n := 0.0, 0.0, float64(tab.Len())
+		mean := 0.0
+		square := 0.0
+		n := float64(tab.Len())
 		for _, x := range tab.Float(j) {
-			mean, square = mean+x/n, square+x*x/n
+			mean += x / n
+			square += x * x / n
 		}
 		half := 3*math.Sqrt(max(square-mean*mean, 0)) + 1e-9
 		f.Ranges[j] = scaling.Range{Lower: mean - half, Upper: mean + half}

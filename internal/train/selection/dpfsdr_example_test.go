@@ -25,18 +25,29 @@ func ExampleDPFSDR() {
 		data[3].Codes = append(data[3].Codes, int32(class))
 	}
 	f := selection.Facts{
-		Columns: []dataset.Column{{Name: "inches"}, {Name: "centimetres"}, {Name: "weekday"}},
+		Columns: []dataset.Column{
+			{Name: "inches"},
+			{Name: "centimetres"},
+			{Name: "weekday"},
+		},
 		Target: dataset.Column{
 			Name:       "sick",
 			Kind:       dataset.Category,
 			Categories: []string{"no", "yes"},
 		},
 		// One range per column, except for the target.
-		Ranges: []scaling.Range{{Lower: 0, Upper: 10}, {Lower: 60, Upper: 100},
-			{Lower: 0, Upper: 10}, {}},
+		Ranges: []scaling.Range{
+			{Lower: 0, Upper: 10},
+			{Lower: 60, Upper: 100},
+			{Lower: 0, Upper: 10},
+			{},
+		},
 	}
-	table, err := dataset.NewTable(dataset.Schema{Columns: append(f.Columns[:3:3], f.Target)}, data,
-		nil)
+	table, err := dataset.NewTable(
+		dataset.Schema{Columns: append(f.Columns[:3:3], f.Target)},
+		data,
+		nil,
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -48,8 +59,10 @@ func ExampleDPFSDR() {
 		fmt.Println(err)
 		return
 	}
-	priced, err := budget.Calibrate(budget.Sequence("selection", node),
-		budget.Target{Epsilon: 3, Delta: 1e-6})
+	priced, err := budget.Calibrate(
+		budget.Sequence("selection", node),
+		budget.Target{Epsilon: 3, Delta: 1e-6},
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -59,7 +72,12 @@ func ExampleDPFSDR() {
 		fmt.Println(err)
 		return
 	}
-	chosen, err := selector.Select(context.Background(), session, f, memory.NewRecords(table.All()))
+	chosen, err := selector.Select(
+		context.Background(),
+		session,
+		f,
+		memory.NewRecords(table.All()),
+	)
 	fmt.Println(len(chosen), chosen[0] < 2, err)
 	// Output: 1 true <nil>
 }

@@ -20,7 +20,12 @@ import (
 // classTable builds a table of numeric columns with one range, category columns with the given codes, and a target
 // with the given number of classes.
 func classTable(
-	t testing.TB, half float64, columns [][]float64, categories [][]int32, levels, classes int, y []int32,
+	t testing.TB,
+	half float64,
+	columns [][]float64,
+	categories [][]int32,
+	levels, classes int,
+	y []int32,
 ) (dataset.View, Facts) {
 	t.Helper()
 	var f Facts
@@ -37,16 +42,22 @@ func classTable(
 		return out
 	}
 	for j, c := range categories {
-		f.Columns = append(f.Columns,
+		f.Columns = append(
+			f.Columns,
 			dataset.Column{
 				Name:       fmt.Sprint("g", j),
 				Kind:       dataset.Category,
 				Categories: list(levels),
-			})
+			},
+		)
 		data = append(data, dataset.ColumnData{Codes: c})
 		f.Ranges = append(f.Ranges, scaling.Range{})
 	}
-	f.Target = dataset.Column{Name: "y", Kind: dataset.Category, Categories: list(classes)}
+	f.Target = dataset.Column{
+		Name:       "y",
+		Kind:       dataset.Category,
+		Categories: list(classes),
+	}
 	f.Ranges = append(f.Ranges, scaling.Range{})
 	schema := dataset.Schema{Columns: append(slices.Clone(f.Columns), f.Target)}
 	tab, err := dataset.NewTable(schema, append(data, dataset.ColumnData{Codes: y}), nil)
@@ -72,8 +83,10 @@ func classPriced(t testing.TB, x Selector, epsilon float64, f Facts) *budget.Pri
 	if err != nil || !private {
 		t.Fatalf("plan: private %v, %v", private, err)
 	}
-	priced, err := budget.Calibrate(budget.Sequence("selection", node),
-		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: f.Relation})
+	priced, err := budget.Calibrate(
+		budget.Sequence("selection", node),
+		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: f.Relation},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,8 +95,12 @@ func classPriced(t testing.TB, x Selector, epsilon float64, f Facts) *budget.Pri
 
 func classPick(t testing.TB, x Selector, epsilon float64, f Facts, v dataset.View) []int {
 	t.Helper()
-	out, err := x.Select(context.Background(), classSession(t, x, epsilon, f), f,
-		memory.NewRecords(v))
+	out, err := x.Select(
+		context.Background(),
+		classSession(t, x, epsilon, f),
+		f,
+		memory.NewRecords(v),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,8 +110,10 @@ func classPick(t testing.TB, x Selector, epsilon float64, f Facts, v dataset.Vie
 
 func checkPicked(t testing.TB, picked []int, p int) {
 	t.Helper()
-	if len(picked) == 0 || !slices.IsSorted(picked) ||
-		len(slices.Compact(slices.Clone(picked))) != len(picked) || picked[0] < 0 ||
+	if len(picked) == 0 ||
+		!slices.IsSorted(picked) ||
+		len(slices.Compact(slices.Clone(picked))) != len(picked) ||
+		picked[0] < 0 ||
 		picked[len(picked)-1] >= p {
 		t.Fatalf("picked %v: not different ones of %d, increasing", picked, p)
 	}
@@ -132,11 +151,20 @@ func separatedClasses(
 // its penalty only with more than a hundred times that, and the order of the pairs changes only with more than fifty
 // times that.
 func TestDPFSDRFindsWhatSeparates(t *testing.T) {
-	columns, y := separatedClasses(rand.New(rand.NewPCG(5, 6)), 1e5, []float64{.8, .6, .5, .4}, 20)
+	columns, y := separatedClasses(
+		rand.New(rand.NewPCG(5, 6)),
+		1e5,
+		[]float64{.8, .6, .5, .4},
+		20,
+	)
 	v, f := classTable(t, 4, columns, nil, 0, 2, y)
 	for _, f.Relation = range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		for _, x := range []Selector{DPFSDR{}, CRFS{}, DPFSDR{K: 4, Exact: true},
-			CRFS{K: 4, Exact: true}} {
+		for _, x := range []Selector{
+			DPFSDR{},
+			CRFS{},
+			DPFSDR{K: 4, Exact: true},
+			CRFS{K: 4, Exact: true},
+		} {
 			got := classPick(t, x, 1, f, v)
 			var pairs []int
 			for _, j := range got {
@@ -144,22 +172,28 @@ func TestDPFSDRFindsWhatSeparates(t *testing.T) {
 			}
 			slices.Sort(pairs)
 			if !slices.Equal(pairs, []int{0, 1, 2, 3}) || got[3] >= 8 {
-				t.Errorf("%v, %s: picked %v, want one of each pair j, j+4", f.Relation, x.Name(),
-					got)
+				t.Errorf(
+					"%v, %s: picked %v, want one of each pair j, j+4",
+					f.Relation,
+					x.Name(),
+					got,
+				)
 			}
 		}
 		if got := classPick(t, DPFS{}, 1, f, v); got[0] > 4 || got[len(got)-1] >= 8 {
 			t.Errorf("%v, dpfs: picked %v", f.Relation, got)
 		}
-		if got := classPick(t, DPFS{K: 2, Exact: true}, 1, f, v); !slices.Equal(got, []int{0, 4}) {
+		got := classPick(t, DPFS{K: 2, Exact: true}, 1, f, v)
+		if !slices.Equal(got, []int{0, 4}) {
 			t.Errorf("%v, dpfs, two: picked %v, want the best and its copy", f.Relation, got)
 		}
 	}
-	if got, err := DFS(context.Background(), DPFSDR{}, f, v); err != nil ||
-		!slices.Equal(got, []int{0, 1, 2, 3}) {
+	got, err := DFS(context.Background(), DPFSDR{}, f, v)
+	if err != nil || !slices.Equal(got, []int{0, 1, 2, 3}) {
 		t.Errorf("exact: picked %v, %v", got, err)
 	}
-	if got, err := DFS(context.Background(), DPFSDR{K: 2}, f, v); err != nil || len(got) != 2 {
+	got, err = DFS(context.Background(), DPFSDR{K: 2}, f, v)
+	if err != nil || len(got) != 2 {
 		t.Errorf("at most two: picked %v, %v", got, err)
 	}
 }
@@ -168,7 +202,8 @@ func TestDPFSDRFindsWhatSeparates(t *testing.T) {
 // Copies of both are left out.
 func TestClassesAndCategories(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	columns, groups := make([][]float64, 5), make([][]int32, 3)
+	columns := make([][]float64, 5)
+	groups := make([][]int32, 3)
 	var y []int32
 	for i := range 30000 {
 		class := rng.Int32N(3)
@@ -204,7 +239,8 @@ func TestRowOrder(t *testing.T) {
 	columns, y := separatedClasses(rand.New(rand.NewPCG(2, 2)), 5000, []float64{.5, 1}, 3)
 	v, f := classTable(t, 2, columns, nil, 0, 2, y)
 	order := rand.New(rand.NewPCG(3, 3)).Perm(len(y))
-	other, shuffled := make([][]float64, len(columns)), []int32(nil)
+	other := make([][]float64, len(columns))
+	shuffled := []int32(nil)
 	for _, i := range order {
 		shuffled = append(shuffled, y[i])
 		for j, c := range columns {
@@ -214,8 +250,12 @@ func TestRowOrder(t *testing.T) {
 	w, _ := classTable(t, 2, other, nil, 0, 2, shuffled)
 	s := classSession(t, DPFSDR{}, 1, f)
 	sums := func(v dataset.View) mechanism.Bounded[mechanism.Weighted] {
-		got, err := mechanism.Sum[*classPass](context.Background(), s, memory.NewRecords(v),
-			classStatistic{Facts: f})
+		got, err := mechanism.Sum[*classPass](
+			context.Background(),
+			s,
+			memory.NewRecords(v),
+			classStatistic{Facts: f},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,29 +271,40 @@ func TestRowOrder(t *testing.T) {
 func TestClassSelectorsAreTotal(t *testing.T) {
 	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, 1e300, -3}
 	for _, n := range []int{0, 1, 2, 60} {
-		columns, groups, y := make([][]float64, 4), make([][]int32, 2), make([]int32, n)
+		columns := make([][]float64, 4)
+		groups := make([][]int32, 2)
+		y := make([]int32, n)
 		for i := range n {
 			columns[0] = append(columns[0], odd[i%len(odd)])
 			columns[1] = append(columns[1], 7)
 			columns[2] = append(columns[2], float64(i))
 			columns[3] = append(columns[3], float64(i))
-			groups[0], groups[1] = append(groups[0], int32(i%5)), append(groups[1], 0)
+			groups[0] = append(groups[0], int32(i%5))
+			groups[1] = append(groups[1], 0)
 		}
 		for name, class := range map[string]func(int) int32{
-			"mixed": func(i int) int32 { return int32(i % 4) }, "one": func(int) int32 { return 1 },
-			"none": func(int) int32 { return 3 },
+			"mixed": func(i int) int32 { return int32(i % 4) },
+			"one":   func(int) int32 { return 1 },
+			"none":  func(int) int32 { return 3 },
 		} {
 			for i := range y {
 				y[i] = class(i)
 			}
 			v, f := classTable(t, 2, columns, groups, 2, 3, y)
-			f.Columns = append(slices.Clone(f.Columns),
-				dataset.Column{Name: "void", Kind: dataset.Category})
+			f.Columns = append(
+				slices.Clone(f.Columns),
+				dataset.Column{Name: "void", Kind: dataset.Category},
+			)
 			f.Ranges = append(slices.Clone(f.Ranges), scaling.Range{})
 			v = v.Columns([]int{0, 1, 2, 3, 4, 5, 5, 6})
 			for _, epsilon := range []float64{.001, 1, 1e6} {
-				for _, x := range []Selector{DPFSDR{}, DPFSDR{K: 3, Exact: true}, DPFS{}, CRFS{},
-					CRFS{K: 6, Exact: true, Correlated: .01}} {
+				for _, x := range []Selector{
+					DPFSDR{},
+					DPFSDR{K: 3, Exact: true},
+					DPFS{},
+					CRFS{},
+					CRFS{K: 6, Exact: true, Correlated: .01},
+				} {
 					if got := classPick(t, x, epsilon, f, v); len(got) > defaultMost {
 						t.Errorf("%s, %d records: picked %v", name, n, got)
 					}
@@ -268,7 +319,11 @@ func TestClassSelectorsAreTotal(t *testing.T) {
 
 // TestClassPlan checks that the plan is one Gaussian leaf, and that selections without a plan are refused.
 func TestClassPlan(t *testing.T) {
-	target := dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"no", "yes"}}
+	target := dataset.Column{
+		Name:       "y",
+		Kind:       dataset.Category,
+		Categories: []string{"no", "yes"},
+	}
 	good := Facts{Columns: []dataset.Column{{Name: "a"}, {Name: "b"}}, Target: target}
 	wide := Facts{
 		Columns: []dataset.Column{{
@@ -284,13 +339,22 @@ func TestClassPlan(t *testing.T) {
 		f   Facts
 		err error
 	}{
-		{DPFSDR{}, good, nil}, {DPFS{}, good, nil}, {CRFS{}, good, nil}, {DPFSDR{K: 5}, good, nil},
+		{DPFSDR{}, good, nil},
+		{DPFS{}, good, nil},
+		{CRFS{}, good, nil},
+		{DPFSDR{K: 5}, good, nil},
 		{CRFS{K: 1, Exact: true}, good, nil},
-		{DPFSDR{K: -1}, good, ErrCount}, {DPFS{K: 2, Exact: true}, good, ErrCount},
+		{DPFSDR{K: -1}, good, ErrCount},
+		{DPFS{K: 2, Exact: true}, good, ErrCount},
 		{DPFSDR{Exact: true}, good, ErrCount},
 		{DPFSDR{}, Facts{Target: target}, ErrCount},
-		{DPFSDR{}, Facts{Columns: good.Columns, Target: dataset.Column{Name: "y"}}, ErrTarget},
-		{DPFS{},
+		{
+			DPFSDR{},
+			Facts{Columns: good.Columns, Target: dataset.Column{Name: "y"}},
+			ErrTarget,
+		},
+		{
+			DPFS{},
 			Facts{
 				Columns: good.Columns,
 				Target: dataset.Column{
@@ -298,8 +362,11 @@ func TestClassPlan(t *testing.T) {
 					Kind:       dataset.Category,
 					Categories: []string{"a"},
 				},
-			}, ErrTarget},
-		{DPFSDR{Correlated: 1.1}, good, ErrCorrelated}, {CRFS{Correlated: -1}, good, ErrCorrelated},
+			},
+			ErrTarget,
+		},
+		{DPFSDR{Correlated: 1.1}, good, ErrCorrelated},
+		{CRFS{Correlated: -1}, good, ErrCorrelated},
 		{CRFS{Correlated: math.NaN()}, good, ErrCorrelated},
 		{DPFSDR{}, wide, ErrEntries},
 	} {
@@ -308,8 +375,10 @@ func TestClassPlan(t *testing.T) {
 			t.Errorf("%#v: private %v, %v, want %v", c.x, private, err, c.err)
 		}
 		if err == nil &&
-			(node.Name != c.x.Name() || len(node.Kids) != 1 ||
-				node.Kids[0].Leaf.Kind != budget.Gaussian || !c.x.(Scaler).NeedsRanges(c.f)) {
+			(node.Name != c.x.Name() ||
+				len(node.Kids) != 1 ||
+				node.Kids[0].Leaf.Kind != budget.Gaussian ||
+				!c.x.(Scaler).NeedsRanges(c.f)) {
 			t.Errorf("%s: plan %+v", c.x.Name(), node)
 		}
 	}
@@ -348,7 +417,8 @@ func TestClassRanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Ranges, err = stage.Run(context.Background(), s, memory.NewRecords(v)); err != nil {
+	f.Ranges, err = stage.Run(context.Background(), s, memory.NewRecords(v))
+	if err != nil {
 		t.Fatal(err)
 	}
 	if got := classPick(t, DPFSDR{K: 1}, 2, f, v); got[0] > 1 {
@@ -369,7 +439,8 @@ func TestClassCancel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (DPFSDR{}).setting().pickColumns(ctx, d); !errors.Is(err, context.Canceled) {
+	_, err = (DPFSDR{}).setting().pickColumns(ctx, d)
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled search: %v", err)
 	}
 }

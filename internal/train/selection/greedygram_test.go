@@ -18,7 +18,9 @@ import (
 func greedyTable(t testing.TB, n, classes int) (dataset.View, Facts) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, 3))
-	columns, groups, y := make([][]float64, 6), make([]int32, n), make([]int32, n)
+	columns := make([][]float64, 6)
+	groups := make([]int32, n)
+	y := make([]int32, n)
 	numbers := make([]float64, n)
 	for i := range n {
 		for j := range columns {
@@ -38,15 +40,31 @@ func greedyTable(t testing.TB, n, classes int) (dataset.View, Facts) {
 	if classes > 0 {
 		return v, f
 	}
-	f.Target = dataset.Column{Name: "y", Ranged: true, Lower: -1, Upper: 1}
-	f.Ranges[len(f.Ranges)-1] = scaling.Range{Lower: -1, Upper: 1, Declared: true}
+	f.Target = dataset.Column{
+		Name:   "y",
+		Ranged: true,
+		Lower:  -1,
+		Upper:  1,
+	}
+	f.Ranges[len(f.Ranges)-1] = scaling.Range{
+		Lower:    -1,
+		Upper:    1,
+		Declared: true,
+	}
 	data := make([]dataset.ColumnData, 0, 8)
 	for _, c := range columns {
 		data = append(data, dataset.ColumnData{Floats: c})
 	}
-	data = append(data, dataset.ColumnData{Codes: groups}, dataset.ColumnData{Floats: numbers})
-	tab, err := dataset.NewTable(dataset.Schema{Columns: append(slices.Clone(f.Columns), f.Target)},
-		data, nil)
+	data = append(
+		data,
+		dataset.ColumnData{Codes: groups},
+		dataset.ColumnData{Floats: numbers},
+	)
+	tab, err := dataset.NewTable(
+		dataset.Schema{Columns: append(slices.Clone(f.Columns), f.Target)},
+		data,
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,8 +77,12 @@ func TestGreedyGramOrder(t *testing.T) {
 	for _, classes := range []int{0, 2, 3} {
 		v, f := greedyTable(t, 4000, classes)
 		x := GreedyGram{K: 4}
-		order, err := x.Ranked(context.Background(), classSession(t, x, 1e4, f), f,
-			memory.NewRecords(v))
+		order, err := x.Ranked(
+			context.Background(),
+			classSession(t, x, 1e4, f),
+			f,
+			memory.NewRecords(v),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,15 +104,16 @@ func TestGreedyGramCosts(t *testing.T) {
 	pick := func(x GreedyGram) []int {
 		return classPick(t, x, 1e4, f, v)
 	}
-	if got := pick(
+	got := pick(
 		GreedyGram{
 			Budget: 2,
 			Costs:  map[string]float64{"x0": 50, "x1": 50, "g0": 3},
-		}); !slices.Equal(got, []int{2, 3}) {
+		})
+	if !slices.Equal(got, []int{2, 3}) {
 		t.Errorf("%v: the affordable causes are 2 and 3", got)
 	}
-	if got := pick(GreedyGram{Budget: 1, Costs: map[string]float64{"x5": 0}}); len(got) != 2 ||
-		!slices.Contains(got, 5) {
+	got = pick(GreedyGram{Budget: 1, Costs: map[string]float64{"x5": 0}})
+	if len(got) != 2 || !slices.Contains(got, 5) {
 		t.Errorf("%v: the free column and one more", got)
 	}
 	if got := pick(GreedyGram{K: 1, Budget: 9}); len(got) != 1 {
@@ -99,7 +122,10 @@ func TestGreedyGramCosts(t *testing.T) {
 	if got := pick(GreedyGram{}); len(got) != DefaultK {
 		t.Errorf("%v by default", got)
 	}
-	if got := (GreedyGram{Budget: 2.5, Costs: map[string]float64{"g0": 2, "x0": 9}}).Widest(
+	if got := (GreedyGram{
+		Budget: 2.5,
+		Costs:  map[string]float64{"g0": 2, "x0": 9},
+	}).Widest(
 		f); len(got) != 2 || got[0].Name != "g0" {
 		t.Errorf("the widest choice is %v", got)
 	}
@@ -127,8 +153,13 @@ func TestGreedyGramPlan(t *testing.T) {
 	}
 	f.Ranges = nil
 	x := GreedyGram{K: 2}
-	if _, err := x.Select(context.Background(), classSession(t, x, 1, f), f,
-		memory.NewRecords(dataset.View{})); !errors.Is(err, ErrRanges) {
+	_, err := x.Select(
+		context.Background(),
+		classSession(t, x, 1, f),
+		f,
+		memory.NewRecords(dataset.View{}),
+	)
+	if !errors.Is(err, ErrRanges) {
 		t.Errorf("without ranges: %v", err)
 	}
 }
@@ -142,7 +173,8 @@ func BenchmarkGreedyGram(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := x.Select(context.Background(), s, f, memory.NewRecords(v)); err != nil {
+		_, err = x.Select(context.Background(), s, f, memory.NewRecords(v))
+		if err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -11,10 +11,17 @@ import (
 // other. (It used to fail on buckets of two or more records, and the error revealed the number of records.)
 func TestVotesIgnoreIndicators(t *testing.T) {
 	columns := []dataset.Column{{Name: "a", Indicator: true}, {Name: "b", Indicator: true}}
-	schema := dataset.Schema{Columns: append(slices.Clone(columns), dataset.Column{Name: "y"})}
-	a, b := []float64{1, 2, 3, 4, 5, 6}, []float64{1, -1, 1, 1, -1, -1}
-	table, err := dataset.NewTable(schema,
-		[]dataset.ColumnData{{Floats: a}, {Floats: b}, {Floats: a}}, nil)
+	schema := dataset.Schema{Columns: append(
+		slices.Clone(columns),
+		dataset.Column{Name: "y"},
+	)}
+	a := []float64{1, 2, 3, 4, 5, 6}
+	b := []float64{1, -1, 1, 1, -1, -1}
+	table, err := dataset.NewTable(
+		schema,
+		[]dataset.ColumnData{{Floats: a}, {Floats: b}, {Floats: a}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

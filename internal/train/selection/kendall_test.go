@@ -16,7 +16,11 @@ import (
 
 // selectColumns runs a selector on columns, the last of them the target.
 func selectColumns(
-	t testing.TB, x Selector, epsilon float64, rel budget.Relation, columns ...[]float64,
+	t testing.TB,
+	x Selector,
+	epsilon float64,
+	rel budget.Relation,
+	columns ...[]float64,
 ) []int {
 	t.Helper()
 	var schema dataset.Schema
@@ -30,13 +34,19 @@ func selectColumns(
 		t.Fatal(err)
 	}
 	last := len(columns) - 1
-	f := Facts{Columns: schema.Columns[:last], Target: schema.Columns[last], Relation: rel}
+	f := Facts{
+		Columns:  schema.Columns[:last],
+		Target:   schema.Columns[last],
+		Relation: rel,
+	}
 	node, private, err := x.Plan(f)
 	if err != nil || !private {
 		t.Fatalf("plan: private %v, %v", private, err)
 	}
-	priced, err := budget.Calibrate(budget.Sequence("selection", node),
-		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
+	priced, err := budget.Calibrate(
+		budget.Sequence("selection", node),
+		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,19 +78,30 @@ func TestKendallFindsWhatMatters(t *testing.T) {
 	const n = 2003
 	w := rearrangedColumns(n, 757, 331, 1201, 89)
 	y := make([]float64, n)
-	inverse, copied := make([]float64, n), make([]float64, n)
+	inverse := make([]float64, n)
+	copied := make([]float64, n)
 	for i := range y {
 		y[i] = 3*w[0][i] + w[1][i]
 		inverse[i] = -1e12 * w[0][i]
 		copied[i] = math.Exp(w[0][i] / n)
 	}
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		if got := selectColumns(t, Kendall{K: 1}, 5, rel, w[2], inverse, w[3], y); !slices.Equal(got,
-			[]int{1}) {
+		got := selectColumns(t, Kendall{K: 1}, 5, rel, w[2], inverse, w[3], y)
+		if !slices.Equal(got, []int{1}) {
 			t.Errorf("%v: first choice %v, want column 1", rel, got)
 		}
-		if got := selectColumns(t, Kendall{K: 2}, 5, rel, w[1], inverse, copied, w[3],
-			y); !slices.Equal(got, []int{0, 1}) && !slices.Equal(got, []int{0, 2}) {
+		got = selectColumns(
+			t,
+			Kendall{K: 2},
+			5,
+			rel,
+			w[1],
+			inverse,
+			copied,
+			w[3],
+			y,
+		)
+		if !slices.Equal(got, []int{0, 1}) && !slices.Equal(got, []int{0, 2}) {
 			t.Errorf("%v: choices %v, want column 0 and one of the copies", rel, got)
 		}
 	}
@@ -89,13 +110,17 @@ func TestKendallFindsWhatMatters(t *testing.T) {
 // TestKendallLaw checks that for two candidates the odds of the first are exp((u_0 - u_1) epsilon/width). 3000 runs;
 // six standard deviations.
 func TestKendallLaw(t *testing.T) {
-	x, z, y := []float64{1, 2, 3, 4, 5}, []float64{2, 2, 2, 2, 2}, []float64{1, 2, 3, 4, 5}
+	x := []float64{1, 2, 3, 4, 5}
+	z := []float64{2, 2, 2, 2, 2}
+	y := []float64{1, 2, 3, 4, 5}
 	node, _, err := Kendall{K: 1}.Plan(numericFacts("x", "z"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Sequence("selection", node),
-		budget.Target{Epsilon: 1, Delta: 1e-6})
+	priced, err := budget.Calibrate(
+		budget.Sequence("selection", node),
+		budget.Target{Epsilon: 1, Delta: 1e-6},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,8 +131,11 @@ func TestKendallLaw(t *testing.T) {
 	const runs = 3000
 	f := numericFacts("x", "z")
 	schema := dataset.Schema{Columns: append(slices.Clone(f.Columns), f.Target)}
-	tab, err := dataset.NewTable(schema,
-		[]dataset.ColumnData{{Floats: x}, {Floats: z}, {Floats: y}}, nil)
+	tab, err := dataset.NewTable(
+		schema,
+		[]dataset.ColumnData{{Floats: x}, {Floats: z}, {Floats: y}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +144,12 @@ func TestKendallLaw(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Kendall{K: 1}.Select(context.Background(), s, f, memory.NewRecords(tab.All()))
+		got, err := Kendall{K: 1}.Select(
+			context.Background(),
+			s,
+			f,
+			memory.NewRecords(tab.All()),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +164,8 @@ func TestKendallLaw(t *testing.T) {
 
 // TestKendallIsTotal checks that any columns give k different choices.
 func TestKendallIsTotal(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
+	nan := math.NaN()
+	inf := math.Inf(1)
 	for name, columns := range map[string][][]float64{
 		"no rows":    {{}, {}, {}, {}},
 		"one row":    {{1}, {2}, {3}, {4}},
@@ -156,7 +190,8 @@ func TestKendallPlan(t *testing.T) {
 			t.Errorf("k = %d: %v", k, err)
 		}
 	}
-	f.Columns[1].Kind, f.Columns[1].Categories = dataset.Category, []string{"x", "y"}
+	f.Columns[1].Kind = dataset.Category
+	f.Columns[1].Categories = []string{"x", "y"}
 	if most := (Kendall{K: 2}).Widest(f); len(most) != 2 || most[0].Name != "b" {
 		t.Errorf("widest choice %v", most)
 	}
@@ -171,12 +206,15 @@ func TestKendallPerRound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		priced, err := budget.Calibrate(budget.Sequence("selection", node),
-			budget.Target{Epsilon: .5, Delta: 1e-6})
+		priced, err := budget.Calibrate(
+			budget.Sequence("selection", node),
+			budget.Target{Epsilon: .5, Delta: 1e-6},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if law, _ := priced.Law("selection/kendall"); math.Abs(law.Epsilon-want) > .0006 {
+		law, _ := priced.Law("selection/kendall")
+		if math.Abs(law.Epsilon-want) > .0006 {
 			t.Errorf("k = %d: %v a round, want %v", k, law.Epsilon, want)
 		}
 	}

@@ -54,7 +54,13 @@ func TestQualityLevels(t *testing.T) {
 		{"rank 16 for 10", 10, []int{9}, []int{15}, Quality{}},
 		{"without the best of 10", 10, []int{0}, []int{10}, Quality{false, false, true}},
 		{"without rank 2 of 10", 10, []int{1}, []int{10}, Quality{false, true, true}},
-		{"without rank 20 of 200", 200, []int{19}, []int{200}, Quality{false, false, true}},
+		{
+			"without rank 20 of 200",
+			200,
+			[]int{19},
+			[]int{200},
+			Quality{false, false, true},
+		},
 		{"without rank 2 of 200", 200, []int{1}, []int{299}, Quality{}},
 		{"without rank 3 of 200", 200, []int{2}, []int{299}, Quality{false, false, true}},
 		{"five: rank 6", 5, []int{0}, []int{5}, Quality{false, false, true}},
@@ -68,7 +74,8 @@ func TestQualityLevels(t *testing.T) {
 	if got := QualityOf([]float64{1, 2}, []int{0, 1}); !got.Top {
 		t.Errorf("all candidates: %+v", got)
 	}
-	if got := QualityOf([]float64{math.NaN(), -5, math.Inf(-1)}, []int{1, 2}); !got.Top {
+	got := QualityOf([]float64{math.NaN(), -5, math.Inf(-1)}, []int{1, 2})
+	if !got.Top {
 		t.Errorf("NaN is not below everything: %+v", got)
 	}
 }
@@ -79,9 +86,11 @@ func TestQualityOrders(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := rapid.IntRange(2, 40).Draw(t, "d")
 		scores := rapid.SliceOfN(rapid.Float64Range(0, 30), d, d).Draw(t, "scores")
-		x, order := make([]float64, d), make([]int, d)
+		x := make([]float64, d)
+		order := make([]int, d)
 		for j := range x {
-			x[j], order[j] = math.Floor(scores[j]), j
+			x[j] = math.Floor(scores[j])
+			order[j] = j
 		}
 		chosen := rapid.Permutation(order).Draw(t, "order")[:rapid.IntRange(1, d-1).Draw(t, "k")]
 		k := len(chosen)

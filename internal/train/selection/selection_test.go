@@ -21,15 +21,24 @@ func numericFacts(names ...string) Facts {
 
 func ExampleFixed() {
 	f := Facts{Columns: []dataset.Column{{Name: "age"}, {Name: "dose"}, {Name: "site"}}}
-	chosen, err := Fixed{Features: []string{"site", "age"}}.Select(context.Background(), nil, f,
-		memory.NewRecords(dataset.View{}))
+	chosen, err := Fixed{Features: []string{"site", "age"}}.Select(
+		context.Background(),
+		nil,
+		f,
+		memory.NewRecords(dataset.View{}),
+	)
 	fmt.Println(chosen, err)
 	// Output: [0 2] <nil>
 }
 
 func ExampleNone() {
 	f := Facts{Columns: []dataset.Column{{Name: "age"}, {Name: "dose"}}}
-	chosen, err := None{}.Select(context.Background(), nil, f, memory.NewRecords(dataset.View{}))
+	chosen, err := None{}.Select(
+		context.Background(),
+		nil,
+		f,
+		memory.NewRecords(dataset.View{}),
+	)
 	fmt.Println(chosen, err)
 	// Output: [0 1] <nil>
 }
@@ -52,8 +61,13 @@ func TestFreeSelectors(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if got, err := (Fixed{}).Select(context.Background(), nil, f,
-		memory.NewRecords(dataset.View{})); err != nil || !slices.Equal(got, nil) {
+	got, err := (Fixed{}).Select(
+		context.Background(),
+		nil,
+		f,
+		memory.NewRecords(dataset.View{}),
+	)
+	if err != nil || !slices.Equal(got, nil) {
 		t.Errorf("an empty list selects %v, %v", got, err)
 	}
 }
@@ -62,7 +76,8 @@ func TestFreeSelectors(t *testing.T) {
 func TestWidest(t *testing.T) {
 	abc := []string{"a", "b", "c"}
 	f := Facts{Columns: []dataset.Column{
-		{Name: "p", Kind: dataset.Category, Categories: abc}, {Name: "x"},
+		{Name: "p", Kind: dataset.Category, Categories: abc},
+		{Name: "x"},
 		{Name: "q", Kind: dataset.Category, Categories: abc, Other: true},
 		{Name: "r", Kind: dataset.Category, Categories: abc[:1], Other: true},
 	}}

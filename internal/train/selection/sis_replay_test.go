@@ -20,20 +20,27 @@ import (
 // recordSIS runs x on a table of numeric columns, whose last category column, if
 // any, comes before the target.
 func recordSIS(
-	t *testing.T, x SIS, rel budget.Relation, rec *mechanism.Recorder, columns [][]float64, codes []int32,
+	t *testing.T,
+	x SIS,
+	rel budget.Relation,
+	rec *mechanism.Recorder,
+	columns [][]float64,
+	codes []int32,
 ) []int {
 	t.Helper()
 	var schema dataset.Schema
 	var data []dataset.ColumnData
 	for j, c := range columns {
 		if j == len(columns)-1 {
-			schema.Columns = append(schema.Columns,
+			schema.Columns = append(
+				schema.Columns,
 				dataset.Column{
 					Name:       "site",
 					Kind:       dataset.Category,
 					Categories: []string{"a", "b"},
 					Other:      true,
-				})
+				},
+			)
 			data = append(data, dataset.ColumnData{Codes: codes})
 		}
 		schema.Columns = append(schema.Columns, dataset.Column{Name: fmt.Sprint("c", j)})
@@ -41,8 +48,12 @@ func recordSIS(
 	}
 	v, f := sisView(t, scaling.Range{Lower: -1, Upper: 1}, schema, data)
 	f.Relation = rel
-	got, err := x.Select(context.Background(),
-		mechanism.NewRecordedSession(priceSIS(t, x, 1, f), rec), f, memory.NewRecords(v))
+	got, err := x.Select(
+		context.Background(),
+		mechanism.NewRecordedSession(priceSIS(t, x, 1, f), rec),
+		f,
+		memory.NewRecords(v),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,8 +77,14 @@ func TestSISScores(t *testing.T) {
 		{ScoreTau, []float64{2. / 3, 4. / 3, 1. / 3}},
 	} {
 		rec := mechanism.NewRecorder(1)
-		recordSIS(t, SIS{K: 1, Score: c.score, TopK: mechanism.OneShot}, budget.AddRemove, rec,
-			columns, codes)
+		recordSIS(
+			t,
+			SIS{K: 1, Score: c.score, TopK: mechanism.OneShot},
+			budget.AddRemove,
+			rec,
+			columns,
+			codes,
+		)
 		in := rec.Releases()[0].Input
 		for j, w := range c.want {
 			if got := float64(in[j]) * 0x1p-20; math.Abs(got-w) > 0x1p-19 {
@@ -83,8 +100,14 @@ func TestSISCorrelationScores(t *testing.T) {
 	columns := [][]float64{{1, .25, -.25, 7}, {-1, math.NaN(), .125, 0}, {.5, -1, 1, .25}}
 	for seed := range byte(8) {
 		rec := mechanism.NewRecorder(seed)
-		recordSIS(t, SIS{K: 1, Score: ScoreCorrelation, TopK: mechanism.OneShot}, budget.AddRemove,
-			rec, columns, []int32{0, 1, 2, 0})
+		recordSIS(
+			t,
+			SIS{K: 1, Score: ScoreCorrelation, TopK: mechanism.OneShot},
+			budget.AddRemove,
+			rec,
+			columns,
+			[]int32{0, 1, 2, 0},
+		)
 		var center, choice mechanism.Release
 		for _, r := range rec.Releases() {
 			if r.Path == "selection/sis/center" {
@@ -99,7 +122,9 @@ func TestSISCorrelationScores(t *testing.T) {
 			}
 			return min(max(2*v, -1), 1)
 		}
-		at := func(i int) float64 { return 2*float64(i)/(centers-1) - 1 }
+		at := func(i int) float64 {
+			return 2*float64(i)/(centers-1) - 1
+		}
 		y := columns[2]
 		for i, got := range center.Input {
 			sum := 0.0
@@ -107,7 +132,12 @@ func TestSISCorrelationScores(t *testing.T) {
 				sum += twice(v - at(i))
 			}
 			if want := -math.Abs(sum); math.Abs(float64(got)*0x1p-20-want) > 4*0x1p-14 {
-				t.Fatalf("centre %v balances by %v, want %v", at(i), float64(got)*0x1p-20, want)
+				t.Fatalf(
+					"centre %v balances by %v, want %v",
+					at(i),
+					float64(got)*0x1p-20,
+					want,
+				)
 			}
 		}
 		m := at(int(center.Out[0]))
@@ -116,7 +146,8 @@ func TestSISCorrelationScores(t *testing.T) {
 			for i, v := range columns[j] {
 				want += twice(v) * twice(y[i]-m)
 			}
-			if got := float64(choice.Input[j]) * 0x1p-20; math.Abs(got-math.Abs(want)) > 8*0x1p-14 {
+			got := float64(choice.Input[j]) * 0x1p-20
+			if math.Abs(got-math.Abs(want)) > 8*0x1p-14 {
 				t.Errorf("centre %v, column %d: %v, want %v", m, j, got, math.Abs(want))
 			}
 		}
@@ -129,7 +160,8 @@ func TestSISCorrelationScores(t *testing.T) {
 func TestSISReplay(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	const n = 40
-	columns, codes := make([][]float64, 5), make([]int32, n)
+	columns := make([][]float64, 5)
+	codes := make([]int32, n)
 	for i := range n {
 		codes[i] = rng.Int32N(4)
 		for j := range columns {
@@ -139,12 +171,18 @@ func TestSISReplay(t *testing.T) {
 	extreme := []float64{1e300, -1e300, math.NaN(), 1, -1}
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		for i, score := range []SISScore{ScoreTau, ScoreProduct, ScoreCorrelation} {
-			x, widest := SIS{K: 2, Score: score, TopK: sisForms()[i]}, 0.0
+			x := SIS{
+				K:     2,
+				Score: score,
+				TopK:  sisForms()[i],
+			}
+			widest := 0.0
 			for _, row := range []int{0, n / 2, n - 1} {
 				first := mechanism.NewRecorder(byte(row))
 				next := first.Replay()
 				a := recordSIS(t, x, rel, first, columns, codes)
-				near, nearCodes := make([][]float64, len(columns)), slices.Clone(codes)
+				near := make([][]float64, len(columns))
+				nearCodes := slices.Clone(codes)
 				for j, c := range columns {
 					if near[j] = slices.Clone(c); rel == budget.AddRemove {
 						near[j] = slices.Delete(near[j], row, row+1)
@@ -158,12 +196,25 @@ func TestSISReplay(t *testing.T) {
 				b := recordSIS(t, x, rel, next, near, nearCodes)
 				faults, closest := mechanism.Compare(first, next)
 				if len(faults) > 0 || !slices.Equal(a, b) {
-					t.Errorf("%v, %s, row %d: chose %v and %v, %v", rel, score, row, a, b, faults)
+					t.Errorf(
+						"%v, %s, row %d: chose %v and %v, %v",
+						rel,
+						score,
+						row,
+						a,
+						b,
+						faults,
+					)
 				}
 				widest = math.Max(widest, closest)
 			}
 			if widest < .25 {
-				t.Errorf("%v, %s: no pair came closer than %.2f of a width", rel, score, widest)
+				t.Errorf(
+					"%v, %s: no pair came closer than %.2f of a width",
+					rel,
+					score,
+					widest,
+				)
 			}
 		}
 	}

@@ -41,7 +41,10 @@ func sisTable(t testing.TB, r scaling.Range, columns ...[]float64) (dataset.View
 }
 
 func sisView(
-	t testing.TB, r scaling.Range, schema dataset.Schema, data []dataset.ColumnData,
+	t testing.TB,
+	r scaling.Range,
+	schema dataset.Schema,
+	data []dataset.ColumnData,
 ) (dataset.View, Facts) {
 	t.Helper()
 	tab, err := dataset.NewTable(schema, data, nil)
@@ -63,8 +66,10 @@ func priceSIS(t testing.TB, x SIS, epsilon float64, f Facts) *budget.Priced {
 	if err != nil || !private {
 		t.Fatalf("plan: private %v, %v", private, err)
 	}
-	priced, err := budget.Calibrate(budget.Sequence("selection", node),
-		budget.Target{Epsilon: epsilon, Relation: f.Relation})
+	priced, err := budget.Calibrate(
+		budget.Sequence("selection", node),
+		budget.Target{Epsilon: epsilon, Relation: f.Relation},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +82,13 @@ func runSIS(t testing.TB, x SIS, epsilon float64, v dataset.View, f Facts) []int
 	return pickPriced(t, x, priceSIS(t, x, epsilon, f), v, f)
 }
 
-func pickPriced(t testing.TB, x SIS, priced *budget.Priced, v dataset.View, f Facts) []int {
+func pickPriced(
+	t testing.TB,
+	x SIS,
+	priced *budget.Priced,
+	v dataset.View,
+	f Facts,
+) []int {
 	t.Helper()
 	s, err := mechanism.NewSession(priced.Again())
 	if err != nil {
@@ -87,8 +98,11 @@ func pickPriced(t testing.TB, x SIS, priced *budget.Priced, v dataset.View, f Fa
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(out) != x.K || !slices.IsSorted(out) || len(slices.Compact(slices.Clone(out))) != x.K ||
-		out[0] < 0 || out[x.K-1] >= len(f.Columns) {
+	if len(out) != x.K ||
+		!slices.IsSorted(out) ||
+		len(slices.Compact(slices.Clone(out))) != x.K ||
+		out[0] < 0 ||
+		out[x.K-1] >= len(f.Columns) {
 		t.Fatalf("chose %v: not %d different ones of %d, increasing", out, x.K, len(f.Columns))
 	}
 	return out
@@ -117,9 +131,25 @@ func TestSISFindsWhatMatters(t *testing.T) {
 	for _, f.Relation = range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		for _, score := range sisScores() {
 			for _, form := range sisForms() {
-				if got := runSIS(t, SIS{K: 3, Score: score, TopK: form}, 30, v, f); !slices.Equal(got,
-					[]int{0, 4, 7}) {
-					t.Errorf("%v, %s, %v: chose %v, want [0 4 7]", f.Relation, score, form, got)
+				got := runSIS(
+					t,
+					SIS{
+						K:     3,
+						Score: score,
+						TopK:  form,
+					},
+					30,
+					v,
+					f,
+				)
+				if !slices.Equal(got, []int{0, 4, 7}) {
+					t.Errorf(
+						"%v, %s, %v: chose %v, want [0 4 7]",
+						f.Relation,
+						score,
+						form,
+						got,
+					)
 				}
 			}
 		}
@@ -133,11 +163,16 @@ func TestSISCentresTheTarget(t *testing.T) {
 	var constant, signal, y []float64
 	for range 2000 {
 		v := rng.Float64()
-		signal, y = append(signal, v), append(y, .7+.3*v)
+		signal = append(signal, v)
+		y = append(y, .7+.3*v)
 		constant = append(constant, .95+.05*rng.Float64())
 	}
 	v, f := sisTable(t, scaling.Range{Lower: -1, Upper: 1}, constant, signal, y)
-	x := SIS{K: 1, TopK: mechanism.OneShot, Score: ScoreProduct}
+	x := SIS{
+		K:     1,
+		TopK:  mechanism.OneShot,
+		Score: ScoreProduct,
+	}
 	if got := runSIS(t, x, 100, v, f); got[0] != 0 {
 		t.Errorf("product chose column %d, the product of the means is in column 0", got[0])
 	}
@@ -154,8 +189,14 @@ func TestSISCategories(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "noise"},
-		{Name: "site", Kind: dataset.Category, Categories: []string{"a", "b"}, Other: true},
-		{Name: "plain", Kind: dataset.Category, Categories: []string{"a", "b"}}, {Name: "y"},
+		{
+			Name:       "site",
+			Kind:       dataset.Category,
+			Categories: []string{"a", "b"},
+			Other:      true,
+		},
+		{Name: "plain", Kind: dataset.Category, Categories: []string{"a", "b"}},
+		{Name: "y"},
 	}}
 	data := make([]dataset.ColumnData, 4)
 	for range 3000 {
@@ -167,8 +208,14 @@ func TestSISCategories(t *testing.T) {
 	}
 	v, f := sisView(t, scaling.Range{Lower: -3, Upper: 3}, schema, data)
 	for _, score := range []SISScore{ScoreTau, ScoreCorrelation} {
-		if got := runSIS(t, SIS{K: 1, Score: score, TopK: mechanism.OneShot}, 100, v,
-			f); got[0] != 1 {
+		got := runSIS(
+			t,
+			SIS{K: 1, Score: score, TopK: mechanism.OneShot},
+			100,
+			v,
+			f,
+		)
+		if got[0] != 1 {
 			t.Errorf("%s chose column %d, want 1", score, got[0])
 		}
 	}
@@ -181,9 +228,11 @@ func TestSISReadsTheView(t *testing.T) {
 	columns := make([][]float64, 5)
 	var rows []int32
 	for i := range 4000 {
-		y, first := rng.NormFloat64(), 0
+		y := rng.NormFloat64()
+		first := 0
 		if i%3 == 0 {
-			first, rows = 2, append(rows, int32(i))
+			first = 2
+			rows = append(rows, int32(i))
 		}
 		for j := range 4 {
 			x := rng.NormFloat64()
@@ -196,8 +245,13 @@ func TestSISReadsTheView(t *testing.T) {
 	}
 	v, f := sisTable(t, scaling.Range{Lower: -5, Upper: 5}, columns...)
 	for _, score := range sisScores() {
-		x := SIS{K: 2, Score: score, TopK: mechanism.OneShot}
-		if got := runSIS(t, x, 200, v.Select(rows), f); !slices.Equal(got, []int{2, 3}) {
+		x := SIS{
+			K:     2,
+			Score: score,
+			TopK:  mechanism.OneShot,
+		}
+		got := runSIS(t, x, 200, v.Select(rows), f)
+		if !slices.Equal(got, []int{2, 3}) {
 			t.Errorf("%s: chose %v, want [2 3]", score, got)
 		}
 	}
@@ -205,7 +259,9 @@ func TestSISReadsTheView(t *testing.T) {
 
 // badColumns are lists of three candidates and a target.
 func badColumns() map[string][][]float64 {
-	nan, inf, big := math.NaN(), math.Inf(1), math.MaxFloat64
+	nan := math.NaN()
+	inf := math.Inf(1)
+	big := math.MaxFloat64
 	return map[string][][]float64{
 		"no rows":         {{}, {}, {}, {}},
 		"one row":         {{1}, {2}, {3}, {4}},
@@ -225,13 +281,22 @@ func badColumns() map[string][][]float64 {
 // and the ranges contain.
 func TestSISIsTotal(t *testing.T) {
 	const big = math.MaxFloat64
-	ranges := []scaling.Range{{Lower: -1, Upper: 1}, {Lower: -big, Upper: big},
-		{Lower: 1, Upper: 1 + 0x1p-52}, {Lower: 0, Upper: 5e-324}}
+	ranges := []scaling.Range{
+		{Lower: -1, Upper: 1},
+		{Lower: -big, Upper: big},
+		{Lower: 1, Upper: 1 + 0x1p-52},
+		{Lower: 0, Upper: 5e-324},
+	}
 	facts := numericFacts("c0", "c1", "c2")
 	for _, facts.Relation = range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		for i, score := range sisScores() {
-			x := SIS{K: 2, Score: score, TopK: sisForms()[i]}
-			little, ample := priceSIS(t, x, .1, facts), priceSIS(t, x, 30, facts)
+			x := SIS{
+				K:     2,
+				Score: score,
+				TopK:  sisForms()[i],
+			}
+			little := priceSIS(t, x, .1, facts)
+			ample := priceSIS(t, x, 30, facts)
 			for name, columns := range badColumns() {
 				for _, r := range ranges {
 					v, f := sisTable(t, r, columns...)
@@ -249,11 +314,20 @@ func TestSISIsTotal(t *testing.T) {
 // TestSISOddCategories checks that a category column without values, and one with codes outside the list, are handled
 // like others.
 func TestSISOddCategories(t *testing.T) {
-	v, f := sisView(t, scaling.Range{Lower: -1, Upper: 1}, dataset.Schema{Columns: []dataset.Column{
-		{Name: "none", Kind: dataset.Category},
-		{Name: "two", Kind: dataset.Category, Categories: []string{"a", "b"}}, {Name: "y"},
-	}}, []dataset.ColumnData{{Codes: []int32{0, -5, 9}}, {Codes: []int32{1, 7, 0}},
-		{Floats: []float64{1, math.NaN(), 0}}})
+	v, f := sisView(
+		t,
+		scaling.Range{Lower: -1, Upper: 1},
+		dataset.Schema{Columns: []dataset.Column{
+			{Name: "none", Kind: dataset.Category},
+			{Name: "two", Kind: dataset.Category, Categories: []string{"a", "b"}},
+			{Name: "y"},
+		}},
+		[]dataset.ColumnData{
+			{Codes: []int32{0, -5, 9}},
+			{Codes: []int32{1, 7, 0}},
+			{Floats: []float64{1, math.NaN(), 0}},
+		},
+	)
 	for _, score := range sisScores() {
 		runSIS(t, SIS{K: 1, Score: score}, 1, v, f)
 	}
@@ -262,7 +336,8 @@ func TestSISOddCategories(t *testing.T) {
 // TestSISAnyTable checks that the chosen columns are K different candidates for any values.
 func TestSISAnyTable(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		n, d := rapid.IntRange(0, 12).Draw(r, "n"), rapid.IntRange(2, 6).Draw(r, "d")
+		n := rapid.IntRange(0, 12).Draw(r, "n")
+		d := rapid.IntRange(2, 6).Draw(r, "d")
 		columns := make([][]float64, d+1)
 		for j := range columns {
 			columns[j] = rapid.SliceOfN(rapid.Float64(), n, n).Draw(r, "column")
@@ -295,8 +370,13 @@ func TestSISLaw(t *testing.T) {
 			mechanism.Lipschitz: .5,
 		} {
 			const runs, epsilon = 4000, 1.5
-			p, first := 1/(1+math.Exp(-share*epsilon*2.5/width)), 0.0
-			x := SIS{K: 1, Score: ScoreTau, TopK: form}
+			p := 1 / (1 + math.Exp(-share*epsilon*2.5/width))
+			first := 0.0
+			x := SIS{
+				K:     1,
+				Score: ScoreTau,
+				TopK:  form,
+			}
 			priced := priceSIS(t, x, epsilon, f)
 			for range runs {
 				if pickPriced(t, x, priced, v, f)[0] == 0 {
@@ -304,8 +384,14 @@ func TestSISLaw(t *testing.T) {
 				}
 			}
 			if math.Abs(first-runs*p) > 6*math.Sqrt(runs*p*(1-p)) {
-				t.Errorf("%v, %v: %v of %d first choices, expected %.0f", rel, form, first, runs,
-					runs*p)
+				t.Errorf(
+					"%v, %v: %v of %d first choices, expected %.0f",
+					rel,
+					form,
+					first,
+					runs,
+					runs*p,
+				)
 			}
 		}
 	}
@@ -313,7 +399,12 @@ func TestSISLaw(t *testing.T) {
 
 func TestSISPlan(t *testing.T) {
 	f := numericFacts("a", "b", "c")
-	gamma := SIS{K: 1, TopK: mechanism.Lipschitz, Gamma: .25, HasGamma: true}
+	gamma := SIS{
+		K:        1,
+		TopK:     mechanism.Lipschitz,
+		Gamma:    .25,
+		HasGamma: true,
+	}
 	if _, private, err := gamma.Plan(f); err != nil || !private {
 		t.Errorf("gamma 1/4: private %v, %v", private, err)
 	}
@@ -322,8 +413,12 @@ func TestSISPlan(t *testing.T) {
 		x    SIS
 		want error
 	}{
-		{SIS{K: 0}, ErrCount}, {SIS{K: -1}, ErrCount}, {SIS{K: 3}, ErrCount}, {SIS{K: 4}, ErrCount},
-		{SIS{K: 1, Score: "spearman"}, ErrScore}, {gamma, mechanism.ErrTopK},
+		{SIS{K: 0}, ErrCount},
+		{SIS{K: -1}, ErrCount},
+		{SIS{K: 3}, ErrCount},
+		{SIS{K: 4}, ErrCount},
+		{SIS{K: 1, Score: "spearman"}, ErrScore},
+		{gamma, mechanism.ErrTopK},
 		{SIS{K: 1, TopK: 9}, mechanism.ErrTopK},
 	} {
 		if _, private, err := c.x.Plan(f); !errors.Is(err, c.want) || private {
@@ -332,14 +427,20 @@ func TestSISPlan(t *testing.T) {
 	}
 	for _, score := range []SISScore{ScoreTau, ScoreProduct, ScoreCorrelation} {
 		x := SIS{K: 1, Score: score}
-		if x.NeedsRanges(f) != (score != ScoreTau) || x.resolveScore(f) != x || x.Name() != "sis" {
-			t.Errorf("%s: needs ranges %v, resolves to %+v", score, x.NeedsRanges(f),
-				x.resolveScore(f))
+		if x.NeedsRanges(f) != (score != ScoreTau) ||
+			x.resolveScore(f) != x ||
+			x.Name() != "sis" {
+			t.Errorf(
+				"%s: needs ranges %v, resolves to %+v",
+				score,
+				x.NeedsRanges(f),
+				x.resolveScore(f),
+			)
 		}
 	}
 	for _, x := range []SIS{{K: 5}, {K: 5, Score: ScoreAuto}} {
-		numbers, mixed := Facts{Columns: make([]dataset.Column, wideColumns)},
-			Facts{Columns: make([]dataset.Column, wideColumns)}
+		numbers := Facts{Columns: make([]dataset.Column, wideColumns)}
+		mixed := Facts{Columns: make([]dataset.Column, wideColumns)}
 		mixed.Columns[7].Kind = dataset.Category
 		wide := Facts{Columns: append(mixed.Columns, dataset.Column{})}
 		for name, c := range map[string]struct {
@@ -350,13 +451,14 @@ func TestSISPlan(t *testing.T) {
 			"a category":   {mixed, ScoreCorrelation},
 			"a wide table": {wide, ScoreTau},
 		} {
-			if got := x.resolveScore(c.f).Score; got != c.want ||
-				x.NeedsRanges(c.f) != (c.want != ScoreTau) {
+			got := x.resolveScore(c.f).Score
+			if got != c.want || x.NeedsRanges(c.f) != (c.want != ScoreTau) {
 				t.Errorf("auto on %s is %s, want %s", name, got, c.want)
 			}
 		}
 	}
-	f.Columns[1].Kind, f.Columns[1].Categories = dataset.Category, []string{"x", "y"}
+	f.Columns[1].Kind = dataset.Category
+	f.Columns[1].Categories = []string{"x", "y"}
 	if most := (SIS{K: 2}).Widest(f); len(most) != 2 || most[0].Name != "b" {
 		t.Errorf("widest choice %v", most)
 	}
@@ -368,8 +470,13 @@ func TestSISWithoutRanges(t *testing.T) {
 	v, f := sisTable(t, scaling.Range{}, rearrangedColumns(7, 1, 2, 3, 4)...)
 	f.Ranges = f.Ranges[:2]
 	for _, x := range []SIS{{K: 1, Score: ScoreCorrelation}, {K: 1, Score: ScoreProduct}} {
-		if _, err := x.Select(context.Background(), sisSession(t, x, f), f,
-			memory.NewRecords(v)); !errors.Is(err, ErrRanges) {
+		_, err := x.Select(
+			context.Background(),
+			sisSession(t, x, f),
+			f,
+			memory.NewRecords(v),
+		)
+		if !errors.Is(err, ErrRanges) {
 			t.Errorf("%q: %v", x.Score, err)
 		}
 	}
@@ -383,13 +490,17 @@ func TestSISWithoutRanges(t *testing.T) {
 }
 
 func TestSISCancelled(t *testing.T) {
-	v, f := sisTable(t, scaling.Range{Lower: 0, Upper: 9}, rearrangedColumns(9, 1, 2, 3, 4)...)
+	v, f := sisTable(
+		t,
+		scaling.Range{Lower: 0, Upper: 9},
+		rearrangedColumns(9, 1, 2, 3, 4)...,
+	)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, score := range sisScores() {
 		x := SIS{K: 1, Score: score}
-		if _, err := x.Select(ctx, sisSession(t, x, f), f, memory.NewRecords(v)); !errors.Is(err,
-			context.Canceled) {
+		_, err := x.Select(ctx, sisSession(t, x, f), f, memory.NewRecords(v))
+		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", score, err)
 		}
 	}
@@ -405,8 +516,11 @@ func sisSession(t testing.TB, x SIS, f Facts) *mechanism.Session {
 }
 
 func ExampleSIS() {
-	f := Facts{Columns: []dataset.Column{{Name: "age"}, {Name: "dose"},
-		{Name: "site", Kind: dataset.Category, Categories: []string{"north", "south"}}}}
+	f := Facts{Columns: []dataset.Column{
+		{Name: "age"},
+		{Name: "dose"},
+		{Name: "site", Kind: dataset.Category, Categories: []string{"north", "south"}},
+	}}
 	x := SIS{K: 2}
 	node, private, err := x.Plan(f)
 	fmt.Println(x.TopK, x.NeedsRanges(f))

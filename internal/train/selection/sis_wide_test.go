@@ -31,16 +31,20 @@ func TestSISKhan(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := len(names) - 1
-	target, tau, order := kendall.Rank(tab.Float(d), nil), make([]int64, d), make([]int, d)
+	target := kendall.Rank(tab.Float(d), nil)
+	tau := make([]int64, d)
+	order := make([]int, d)
 	for j := range tau {
 		s := kendall.S(kendall.Rank(tab.Float(j), nil), target, nil)
-		tau[j], order[j] = max(s, -s), j
+		tau[j] = max(s, -s)
+		order[j] = j
 	}
 	slices.SortFunc(order, func(a, b int) int { return int(tau[b] - tau[a]) })
 	want := slices.Sorted(slices.Values(order[:5]))
 	f := Facts{Columns: schema.Columns[:d], Target: schema.Columns[d]}
 	for _, form := range []mechanism.TopKForm{mechanism.OneShot, mechanism.Lipschitz} {
-		if got := runSIS(t, SIS{K: 5, TopK: form}, 15000, tab.All(), f); !slices.Equal(got, want) {
+		got := runSIS(t, SIS{K: 5, TopK: form}, 15000, tab.All(), f)
+		if !slices.Equal(got, want) {
 			t.Errorf("%v: chose %v, the largest scores are %v", form, got, want)
 		}
 	}
@@ -59,7 +63,11 @@ func BenchmarkSISWide(b *testing.B) {
 	v, f := sisTable(b, scaling.Range{}, columns...)
 	for _, form := range sisForms() {
 		b.Run(form.String(), func(b *testing.B) {
-			x := SIS{K: 5, Score: ScoreTau, TopK: form}
+			x := SIS{
+				K:     5,
+				Score: ScoreTau,
+				TopK:  form,
+			}
 			priced := priceSIS(b, x, 1, f)
 			for b.Loop() {
 				pickPriced(b, x, priced, v, f)

@@ -18,12 +18,20 @@ func BenchmarkSubLasso(b *testing.B) {
 	s := anySession(b, 5)
 	for _, m := range []int{492, 2438} {
 		deal := func() []dataset.View {
-			return tab.All().Split(m, func(id uint64) int { return int(splitMix(id) % uint64(m)) })
+			return tab.All().Split(m, func(id uint64) int {
+				return int(splitMix(id) % uint64(m))
+			})
 		}
 		b.Run(fmt.Sprint(m), func(b *testing.B) {
 			for b.Loop() {
-				if err := (SubLasso{K: 5}).countVotes(context.Background(), s, f, deal(),
-					s.NewVotes(len(f.Columns), 5)); err != nil {
+				err := (SubLasso{K: 5}).countVotes(
+					context.Background(),
+					s,
+					f,
+					deal(),
+					s.NewVotes(len(f.Columns), 5),
+				)
+				if err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -39,8 +47,14 @@ func BenchmarkSubLassoWide(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	parts := tab.All().Split(10, func(uint64) int { return rng.IntN(10) })
 	for b.Loop() {
-		if err := (SubLasso{K: 5}).countVotes(context.Background(), s, f, parts,
-			s.NewVotes(len(f.Columns), 5)); err != nil {
+		err := (SubLasso{K: 5}).countVotes(
+			context.Background(),
+			s,
+			f,
+			parts,
+			s.NewVotes(len(f.Columns), 5),
+		)
+		if err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -50,7 +50,8 @@ func TestSubLassoFindsWhatMatters(t *testing.T) {
 // TestSubLassoIsTotal checks that any columns give k different choices, for a chosen and for a given number of
 // buckets, even if there are more buckets than rows.
 func TestSubLassoIsTotal(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
+	nan := math.NaN()
+	inf := math.Inf(1)
 	for name, columns := range map[string][][]float64{
 		"no rows":         {{}, {}, {}, {}},
 		"one row":         {{1}, {2}, {3}, {4}},
@@ -61,12 +62,22 @@ func TestSubLassoIsTotal(t *testing.T) {
 		"missing target":  {{1, 2, 3}, {1, nan, 2}, {nan, nan, 1}, {nan, nan, nan}},
 		"infinite":        {{inf, -inf, inf}, {1, 2, 3}, {inf, 1, 2}, {-inf, inf, 0}},
 		"huge":            {{1e308, -1e308, 5}, {1e300, 2, 3}, {1e-308, 1, 2}, {1e308, -1e308, 0}},
-		"tiny": {{1e-308, 3e-308, 5e-308}, {1e-99, 2e-99, 0}, {1, 1 + 1e-16, 1},
-			{1e-99, -1e-99, 0}},
+		"tiny": {
+			{1e-308, 3e-308, 5e-308},
+			{1e-99, 2e-99, 0},
+			{1, 1 + 1e-16, 1},
+			{1e-99, -1e-99, 0},
+		},
 		"duplicates": {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}},
 	} {
 		for _, buckets := range []int{0, 2, 9} {
-			got := selectColumns(t, SubLasso{K: 2, Buckets: buckets}, 1, budget.AddRemove, columns...)
+			got := selectColumns(
+				t,
+				SubLasso{K: 2, Buckets: buckets},
+				1,
+				budget.AddRemove,
+				columns...,
+			)
 			if len(got) != 2 || got[0] >= got[1] || got[0] < 0 || got[1] > 2 {
 				t.Errorf("%s: chose %v", name, got)
 			}
@@ -77,10 +88,18 @@ func TestSubLassoIsTotal(t *testing.T) {
 func TestSubLassoPlan(t *testing.T) {
 	f := numericFacts("a", "b", "c")
 	for want, list := range map[error][]SubLasso{
-		ErrCount:   {{K: -1}, {K: 0}, {K: 3}, {K: 4}},
-		ErrBuckets: {{K: 1, Buckets: -1}, {K: 1, Buckets: 1}, {K: 1, Buckets: MaxBuckets + 1}},
-		ErrLambda: {{K: 1, Lambda: -1}, {K: 1, Lambda: 1}, {K: 1, Lambda: math.NaN()},
-			{K: 1, Lambda: math.Inf(1)}},
+		ErrCount: {{K: -1}, {K: 0}, {K: 3}, {K: 4}},
+		ErrBuckets: {
+			{K: 1, Buckets: -1},
+			{K: 1, Buckets: 1},
+			{K: 1, Buckets: MaxBuckets + 1},
+		},
+		ErrLambda: {
+			{K: 1, Lambda: -1},
+			{K: 1, Lambda: 1},
+			{K: 1, Lambda: math.NaN()},
+			{K: 1, Lambda: math.Inf(1)},
+		},
 	} {
 		for _, x := range list {
 			if _, private, err := x.Plan(f); private || !errors.Is(err, want) {
@@ -89,7 +108,10 @@ func TestSubLassoPlan(t *testing.T) {
 		}
 	}
 	node, private, err := SubLasso{K: 2}.Plan(f)
-	if err != nil || !private || node.Leaf.Kind != budget.Exponential || node.Leaf.Draws != 2 {
+	if err != nil ||
+		!private ||
+		node.Leaf.Kind != budget.Exponential ||
+		node.Leaf.Draws != 2 {
 		t.Errorf("plan %+v, private %v, %v", node, private, err)
 	}
 	if x := (SubLasso{K: 2}); !x.NeedsCount() || x.lassoPenalty() != .1 {
@@ -98,7 +120,8 @@ func TestSubLassoPlan(t *testing.T) {
 	if (SubLasso{K: 2, Buckets: 5}).NeedsCount() {
 		t.Error("a given number of buckets needs a count")
 	}
-	f.Columns[1].Kind, f.Columns[1].Categories = dataset.Category, []string{"x", "y"}
+	f.Columns[1].Kind = dataset.Category
+	f.Columns[1].Categories = []string{"x", "y"}
 	if most := (SubLasso{K: 2}).Widest(f); len(most) != 2 || most[0].Name != "b" {
 		t.Errorf("widest choice %v", most)
 	}
@@ -110,15 +133,25 @@ func TestSubLassoCancelled(t *testing.T) {
 	f, tab := noiseTable(30, 3)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if got, err := (SubLasso{K: 1, Buckets: 4}).Select(ctx, s, f,
-		memory.NewRecords(tab.All())); !errors.Is(err, context.Canceled) || got != nil {
+	got, err := (SubLasso{K: 1, Buckets: 4}).Select(
+		ctx,
+		s,
+		f,
+		memory.NewRecords(tab.All()),
+	)
+	if !errors.Is(err, context.Canceled) || got != nil {
 		t.Errorf("cancelled: %v, %v", got, err)
 	}
 	if s.Events()[0].Released != 0 {
 		t.Error("something was released")
 	}
-	if _, err := (SubLasso{K: 1, Buckets: 4}).Select(context.Background(), s.Sub("absent"), f,
-		memory.NewRecords(tab.All())); !errors.Is(err, mechanism.ErrUnknownLeaf) {
+	_, err = (SubLasso{K: 1, Buckets: 4}).Select(
+		context.Background(),
+		s.Sub("absent"),
+		f,
+		memory.NewRecords(tab.All()),
+	)
+	if !errors.Is(err, mechanism.ErrUnknownLeaf) {
 		t.Errorf("a leaf that is not planned: %v", err)
 	}
 }

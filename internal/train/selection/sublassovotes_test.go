@@ -16,7 +16,11 @@ import (
 
 // castOn returns the vote of one bucket.
 func castOn(
-	t testing.TB, schema dataset.Schema, data []dataset.ColumnData, k int, lambda float64,
+	t testing.TB,
+	schema dataset.Schema,
+	data []dataset.ColumnData,
+	k int,
+	lambda float64,
 ) []int {
 	t.Helper()
 	tab, err := dataset.NewTable(schema, data, nil)
@@ -24,8 +28,10 @@ func castOn(
 		t.Fatal(err)
 	}
 	last := len(schema.Columns) - 1
-	vote, err := newBucketVoter(schema.Columns[:last], k, lambda).castVote(context.Background(),
-		tab.All())
+	vote, err := newBucketVoter(schema.Columns[:last], k, lambda).castVote(
+		context.Background(),
+		tab.All(),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,11 +67,16 @@ func TestBallotOrder(t *testing.T) {
 		lambda float64
 		want   []int
 	}{
-		{4, .1, []int{1, 2, 0, 3}}, {3, .1, []int{1, 2, 0}}, {1, .1, []int{1}},
-		{4, .215, []int{1, 2, 0}}, {4, .3, []int{1, 2}}, {4, .9, nil},
+		{4, .1, []int{1, 2, 0, 3}},
+		{3, .1, []int{1, 2, 0}},
+		{1, .1, []int{1}},
+		{4, .215, []int{1, 2, 0}},
+		{4, .3, []int{1, 2}},
+		{4, .9, nil},
 	} {
 		schema, data := numericColumns(a, b, c, d, y)
-		if got := castOn(t, schema, data, test.k, test.lambda); !slices.Equal(got, test.want) {
+		got := castOn(t, schema, data, test.k, test.lambda)
+		if !slices.Equal(got, test.want) {
 			t.Errorf("k %d, lambda %v: votes %v, want %v", test.k, test.lambda, got, test.want)
 		}
 	}
@@ -77,23 +88,39 @@ func TestBallotOrder(t *testing.T) {
 func TestBallotCells(t *testing.T) {
 	nan := math.NaN()
 	y := []float64{1, 1, 5, 5, 9, 9}
-	schema, data := numericColumns([]float64{1, nan, 5, nan, nan, 9}, []float64{4, 4, 4, 4, 4, 4}, y)
+	schema, data := numericColumns(
+		[]float64{1, nan, 5, nan, nan, 9},
+		[]float64{4, 4, 4, 4, 4, 4},
+		y,
+	)
 	if got := castOn(t, schema, data, 2, .1); !slices.Equal(got, []int{0}) {
 		t.Errorf("missing cells and a constant: votes %v, want [0]", got)
 	}
-	category := dataset.Column{Name: "site", Kind: dataset.Category, Categories: []string{"u", "v"}}
+	category := dataset.Column{
+		Name:       "site",
+		Kind:       dataset.Category,
+		Categories: []string{"u", "v"},
+	}
 	codes := []int32{0, 0, 1, 1, 2, 2}
 	only := []int32{2, 2, 2, 2, 2, 2}
 	for _, other := range []bool{false, true} {
 		category.Other = other
 		second := category
 		second.Name = "place"
-		schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"}, category, second,
-			{Name: "y"}}}
-		data := []dataset.ColumnData{{Floats: []float64{1, 2, 2, 1, 2, 1}}, {Codes: codes},
-			{Codes: only}, {Floats: y}}
-		if got := castOn(t, schema, data, 3, .1); len(got) == 0 || got[0] != 1 ||
-			slices.Contains(got, 2) {
+		schema := dataset.Schema{Columns: []dataset.Column{
+			{Name: "x"},
+			category,
+			second,
+			{Name: "y"},
+		}}
+		data := []dataset.ColumnData{
+			{Floats: []float64{1, 2, 2, 1, 2, 1}},
+			{Codes: codes},
+			{Codes: only},
+			{Floats: y},
+		}
+		got := castOn(t, schema, data, 3, .1)
+		if len(got) == 0 || got[0] != 1 || slices.Contains(got, 2) {
 			t.Errorf("categories, other %v: votes %v, want 1 first and no 2", other, got)
 		}
 	}
@@ -102,9 +129,16 @@ func TestBallotCells(t *testing.T) {
 	for _, other := range []bool{false, true} {
 		category.Other = other
 		category.Categories = []string{"never", "neither"}
-		schema := dataset.Schema{Columns: []dataset.Column{category, {Name: "x"}, {Name: "y"}}}
-		data := []dataset.ColumnData{{Codes: []int32{2, 2, 2, 2, 2, 2}},
-			{Floats: []float64{1, 1, 1, 1, 2, 2}}, {Floats: y2}}
+		schema := dataset.Schema{Columns: []dataset.Column{
+			category,
+			{Name: "x"},
+			{Name: "y"},
+		}}
+		data := []dataset.ColumnData{
+			{Codes: []int32{2, 2, 2, 2, 2, 2}},
+			{Floats: []float64{1, 1, 1, 1, 2, 2}},
+			{Floats: y2},
+		}
 		if got := castOn(t, schema, data, 2, .1); !slices.Equal(got, []int{1}) {
 			t.Errorf("no listed value occurs, other %v: votes %v, want [1]", other, got)
 		}
@@ -125,7 +159,10 @@ func TestBallotReuse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fresh, err := newBucketVoter(f.Columns, 3, .05).castVote(context.Background(), p)
+			fresh, err := newBucketVoter(f.Columns, 3, .05).castVote(
+				context.Background(),
+				p,
+			)
 			if err != nil || !slices.Equal(got, fresh) {
 				t.Errorf("part %d: %v after others, %v alone, %v", i, got, fresh, err)
 			}
@@ -147,7 +184,8 @@ func TestVotesMoveByOneBucket(t *testing.T) {
 		with := rapid.SliceOfN(cell, d+1, d+1).Draw(t, "with")
 		replace := rapid.Bool().Draw(t, "replace")
 		ballots := func(neighbour bool) [m][]int {
-			columns, ids := make([][]float64, d+1), []uint64{}
+			columns := make([][]float64, d+1)
+			ids := []uint64{}
 			for i, r := range rows {
 				if neighbour && i == at {
 					if !replace {
@@ -167,15 +205,18 @@ func TestVotesMoveByOneBucket(t *testing.T) {
 			}
 			var out [m][]int
 			b := newBucketVoter(schema.Columns[:d], k, .1)
-			for i, p := range tab.All().Split(m, func(id uint64) int { return coins[id] }) {
-				if out[i], err = b.castVote(context.Background(), p); err != nil ||
-					len(out[i]) > k {
+			for i, p := range tab.All().Split(m, func(id uint64) int {
+				return coins[id]
+			}) {
+				out[i], err = b.castVote(context.Background(), p)
+				if err != nil || len(out[i]) > k {
 					t.Fatal(out[i], err)
 				}
 			}
 			return out
 		}
-		before, after := ballots(false), ballots(true)
+		before := ballots(false)
+		after := ballots(true)
 		changed := 0
 		for i := range m {
 			if !slices.Equal(before[i], after[i]) {

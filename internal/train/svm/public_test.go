@@ -41,17 +41,20 @@ func publicTable(t testing.TB, file, positive string) *dataset.Table {
 					codes[i] = 1
 				}
 			}
-			schema.Columns = append(schema.Columns,
+			schema.Columns = append(
+				schema.Columns,
 				dataset.Column{
 					Name:       name,
 					Kind:       dataset.Category,
 					Categories: []string{"no", "yes"},
-				})
+				},
+			)
 			data = append(data, dataset.ColumnData{Codes: codes})
 			continue
 		}
 		c, d := publicColumn(name, lines[1:], j)
-		schema.Columns, data = append(schema.Columns, c), append(data, d)
+		schema.Columns = append(schema.Columns, c)
+		data = append(data, d)
 	}
 	tab, err := dataset.NewTable(schema, data, nil)
 	if err != nil {
@@ -60,7 +63,11 @@ func publicTable(t testing.TB, file, positive string) *dataset.Table {
 	return tab
 }
 
-func publicColumn(name string, lines [][]string, j int) (dataset.Column, dataset.ColumnData) {
+func publicColumn(
+	name string,
+	lines [][]string,
+	j int,
+) (dataset.Column, dataset.ColumnData) {
 	numbers := make([]float64, len(lines))
 	for i, line := range lines {
 		v, err := strconv.ParseFloat(line[j], 64)
@@ -72,7 +79,11 @@ func publicColumn(name string, lines [][]string, j int) (dataset.Column, dataset
 	return dataset.Column{Name: name}, dataset.ColumnData{Floats: numbers}
 }
 
-func publicCategory(name string, lines [][]string, j int) (dataset.Column, dataset.ColumnData) {
+func publicCategory(
+	name string,
+	lines [][]string,
+	j int,
+) (dataset.Column, dataset.ColumnData) {
 	c := dataset.Column{Name: name, Kind: dataset.Category}
 	codes := make([]int32, len(lines))
 	for _, line := range lines {
@@ -102,7 +113,12 @@ func splitTest(tab *dataset.Table, seed uint64) (train, test dataset.View) {
 
 // privateAccuracy trains at (epsilon, 1e-5), add-remove, with privately found ranges, and returns the accuracy on the test
 // part. SVM gets 97% of the number of records as the lower bound.
-func privateAccuracy(t testing.TB, tr method.Trainer, epsilon float64, train, test dataset.View) float64 {
+func privateAccuracy(
+	t testing.TB,
+	tr method.Trainer,
+	epsilon float64,
+	train, test dataset.View,
+) float64 {
 	t.Helper()
 	columns := train.Schema().Columns
 	ranger := scaling.Private{Columns: columns, Target: len(columns) - 1}
@@ -114,8 +130,10 @@ func privateAccuracy(t testing.TB, tr method.Trainer, epsilon float64, train, te
 	if ranges, needed := ranger.Plan(); needed {
 		kids = append(kids, ranges)
 	}
-	p, err := budget.Calibrate(budget.Sequence("run", kids...),
-		budget.Target{Epsilon: epsilon, Delta: 1e-5})
+	p, err := budget.Calibrate(
+		budget.Sequence("run", kids...),
+		budget.Target{Epsilon: epsilon, Delta: 1e-5},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +141,11 @@ func privateAccuracy(t testing.TB, tr method.Trainer, epsilon float64, train, te
 	if err != nil {
 		t.Fatal(err)
 	}
-	ranges, err := ranger.Run(context.Background(), s.Sub("scaling"), memory.NewRecords(train))
+	ranges, err := ranger.Run(
+		context.Background(),
+		s.Sub("scaling"),
+		memory.NewRecords(train),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,13 +166,19 @@ func TestPublicTables(t *testing.T) {
 			train, test := splitTest(tab, seed)
 			got = append(got, privateAccuracy(t, tr, 1, train, test))
 		}
-		if least := map[string]float64{
+		least := map[string]float64{
 			"svm":      .75,
 			"output":   .75,
 			"logistic": .85,
-		}[name]; median(got) < least {
-			t.Errorf("%s: median accuracy %.3f of %.3f, want at least %v", name, median(got), got,
-				least)
+		}[name]
+		if median(got) < least {
+			t.Errorf(
+				"%s: median accuracy %.3f of %.3f, want at least %v",
+				name,
+				median(got),
+				got,
+				least,
+			)
 		}
 	}
 }
@@ -164,8 +192,10 @@ func median(x []float64) float64 {
 type jointGram struct{ adassp.JointGram }
 
 func (t jointGram) numericColumns(columns []dataset.Column) []dataset.Column {
-	return append(slices.Clone(columns[:len(columns)-1]),
-		dataset.Column{Name: "y", Ranged: true, Lower: -1, Upper: 1})
+	return append(
+		slices.Clone(columns[:len(columns)-1]),
+		dataset.Column{Name: "y", Ranged: true, Lower: -1, Upper: 1},
+	)
 }
 
 func (t jointGram) Plan(f method.Facts) (budget.Node, error) {
@@ -197,7 +227,11 @@ func (t jointGram) Fit(
 		return nil, err
 	}
 	ranges := slices.Clone(d.Ranges)
-	ranges[last] = scaling.Range{Lower: -1, Upper: 1, Declared: true}
+	ranges[last] = scaling.Range{
+		Lower:    -1,
+		Upper:    1,
+		Declared: true,
+	}
 	fit, err := t.JointGram.Fit(ctx, s, dataOf(tab.All(), 0, ranges))
 	if err != nil {
 		return nil, err
@@ -219,7 +253,8 @@ func openAccuracy(t testing.TB, name string, train, test dataset.View) float64 {
 		columns := v.Schema().Columns
 		whole := v.Block(0, v.Len())
 		add := func(name string, x []float64) {
-			d.Names, d.X = append(d.Names, name), append(d.X, x)
+			d.Names = append(d.Names, name)
+			d.X = append(d.X, x)
 			rows.Numeric[name] = x
 		}
 		for j, c := range columns[:len(columns)-1] {
@@ -271,8 +306,11 @@ func BenchmarkAccuracy(b *testing.B) {
 		file, positive string
 		runs           uint64
 	}{
-		{"adult.raw.csv.gz", ">50K", 5}, {"credit_default.raw.csv.gz", "1", 5},
-		{"spambase.csv.gz", "1", 20}, {"wdbc.csv.gz", "1", 50}, {"ionosphere.csv.gz", "1", 50},
+		{"adult.raw.csv.gz", ">50K", 5},
+		{"credit_default.raw.csv.gz", "1", 5},
+		{"spambase.csv.gz", "1", 20},
+		{"wdbc.csv.gz", "1", 50},
+		{"ionosphere.csv.gz", "1", 50},
 	} {
 		name, _, _ := strings.Cut(set.file, ".")
 		run := func(method string, f func(train, test dataset.View) float64) {

@@ -24,14 +24,22 @@ func TestReplay(t *testing.T) {
 		for i := range ids {
 			ids[i] = uint64(i)
 		}
-		extra := record{a: math.Inf(1), b: -1e308, k: 9, code: 0}
+		extra := record{
+			a:    math.Inf(1),
+			b:    -1e308,
+			k:    9,
+			code: 0,
+		}
 		for name, tr := range allTrainers() {
 			closest := 0.
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 				p := pricedPlan(t, tr, columns, 1, rel)
 				run := func(rows []record, ids []uint64, r *mechanism.Recorder) *method.Fit {
-					fit, err := tr.Fit(context.Background(), mechanism.NewRecordedSession(p, r),
-						dataOf(tableOf(t, columns, rows, ids).All(), 40, ranges))
+					fit, err := tr.Fit(
+						context.Background(),
+						mechanism.NewRecordedSession(p, r),
+						dataOf(tableOf(t, columns, rows, ids).All(), 40, ranges),
+					)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -49,16 +57,25 @@ func TestReplay(t *testing.T) {
 					tables := []table{{replaced, ids}}
 					if rel == budget.AddRemove {
 						tables = []table{
-							{slices.Insert(slices.Clone(base), at, extra),
-								slices.Insert(slices.Clone(ids), at, 1<<40)},
-							{slices.Delete(slices.Clone(base), at, at+1),
-								slices.Delete(slices.Clone(ids), at, at+1)},
+							{
+								slices.Insert(slices.Clone(base), at, extra),
+								slices.Insert(slices.Clone(ids), at, 1<<40),
+							},
+							{
+								slices.Delete(slices.Clone(base), at, at+1),
+								slices.Delete(slices.Clone(ids), at, at+1),
+							},
 						}
 					}
 					for _, x := range tables {
 						second := first.Replay()
-						if got := run(x.rows, x.ids, second); !reflect.DeepEqual(got, want) {
-							t.Errorf("%s, %v: another model on a neighbouring table", name, rel)
+						got := run(x.rows, x.ids, second)
+						if !reflect.DeepEqual(got, want) {
+							t.Errorf(
+								"%s, %v: another model on a neighbouring table",
+								name,
+								rel,
+							)
 						}
 						faults, ratio := mechanism.Compare(first, second)
 						closest = max(closest, ratio)
@@ -69,8 +86,12 @@ func TestReplay(t *testing.T) {
 				}
 			}
 			if closest < .2 {
-				t.Errorf("%s, %d classes: the bounds were never approached: %v", name, classes,
-					closest)
+				t.Errorf(
+					"%s, %d classes: the bounds were never approached: %v",
+					name,
+					classes,
+					closest,
+				)
 			}
 		}
 	}

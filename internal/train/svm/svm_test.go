@@ -31,10 +31,19 @@ func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
 	return []dataset.Column{
 			{Name: "a", Ranged: true, Lower: -2, Upper: 2},
 			{Name: "b", Ranged: true, Lower: 100, Upper: 300},
-			{Name: "c", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true},
+			{
+				Name:       "c",
+				Kind:       dataset.Category,
+				Categories: []string{"x", "y"},
+				Other:      true,
+			},
 			{Name: "class", Kind: dataset.Category, Categories: names},
-		}, []scaling.Range{{Lower: -2, Upper: 2, Declared: true},
-			{Lower: 100, Upper: 300, Declared: true}, {}, {}}
+		}, []scaling.Range{
+			{Lower: -2, Upper: 2, Declared: true},
+			{Lower: 100, Upper: 300, Declared: true},
+			{},
+			{},
+		}
 }
 
 // planeRecords returns n records. Two classes are the signs of a + (b-200)/100 + [c is x] - .2; more classes are sectors
@@ -43,7 +52,11 @@ func planeRecords(n, classes int) []record {
 	p := testrows.Points(3)
 	out := make([]record, n)
 	for i := range out {
-		r := record{a: 2 * p.Next(), b: 200 + 100*p.Next(), k: int32(1.5 + 1.4999*p.Next())}
+		r := record{
+			a: 2 * p.Next(),
+			b: 200 + 100*p.Next(),
+			k: int32(1.5 + 1.4999*p.Next()),
+		}
 		x := r.a + (r.b-200)/100 - .2
 		if r.k == 0 {
 			x++
@@ -61,12 +74,19 @@ func planeRecords(n, classes int) []record {
 	return out
 }
 
-func tableOf(t testing.TB, columns []dataset.Column, rows []record, ids []uint64) *dataset.Table {
+func tableOf(
+	t testing.TB,
+	columns []dataset.Column,
+	rows []record,
+	ids []uint64,
+) *dataset.Table {
 	t.Helper()
 	data := make([]dataset.ColumnData, 4)
 	for _, r := range rows {
-		data[0].Floats, data[1].Floats = append(data[0].Floats, r.a), append(data[1].Floats, r.b)
-		data[2].Codes, data[3].Codes = append(data[2].Codes, r.k), append(data[3].Codes, r.code)
+		data[0].Floats = append(data[0].Floats, r.a)
+		data[1].Floats = append(data[1].Floats, r.b)
+		data[2].Codes = append(data[2].Codes, r.k)
+		data[3].Codes = append(data[3].Codes, r.code)
 	}
 	if len(rows) == 0 {
 		for j := range data {
@@ -85,9 +105,11 @@ func tableOf(t testing.TB, columns []dataset.Column, rows []record, ids []uint64
 
 func allTrainers() map[string]method.Trainer {
 	return map[string]method.Trainer{
-		"svm": SVM{}, "output": logistic.Logistic{Form: logistic.Output},
-		"logistic": logistic.Logistic{},
-		"pure svm": SVM{}.PureForm(), "pure logistic": logistic.Logistic{}.PureForm(),
+		"svm":           SVM{},
+		"output":        logistic.Logistic{Form: logistic.Output},
+		"logistic":      logistic.Logistic{},
+		"pure svm":      SVM{}.PureForm(),
+		"pure logistic": logistic.Logistic{}.PureForm(),
 	}
 }
 
@@ -102,15 +124,21 @@ func dataOf(v dataset.View, atLeast int, ranges []scaling.Range) method.Data {
 }
 
 func pricedPlan(
-	t testing.TB, tr method.Trainer, columns []dataset.Column, epsilon float64, rel budget.Relation,
+	t testing.TB,
+	tr method.Trainer,
+	columns []dataset.Column,
+	epsilon float64,
+	rel budget.Relation,
 ) *budget.Priced {
 	t.Helper()
 	node, err := tr.Plan(method.Facts{Columns: columns, Relation: rel})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := budget.Calibrate(budget.Sequence("run", node),
-		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
+	p, err := budget.Calibrate(
+		budget.Sequence("run", node),
+		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +146,12 @@ func pricedPlan(
 }
 
 func trainClassifier(
-	t testing.TB, tr method.Trainer, epsilon float64, rel budget.Relation, v dataset.View, ranges []scaling.Range,
+	t testing.TB,
+	tr method.Trainer,
+	epsilon float64,
+	rel budget.Relation,
+	v dataset.View,
+	ranges []scaling.Range,
 ) *regression.Classifier {
 	t.Helper()
 	s, err := mechanism.NewSession(pricedPlan(t, tr, v.Schema().Columns, epsilon, rel))
@@ -184,9 +217,16 @@ func TestSVMSeparatesClasses(t *testing.T) {
 		for name, tr := range allTrainers() {
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute,
 				budget.SubstitutePrivateColumns} {
-				if got := accuracyOf(t, trainClassifier(t, tr, 10, rel, v, ranges), v); got < want {
-					t.Errorf("%s, %d classes, %v: accuracy %v, want at least %v", name, classes,
-						rel, got, want)
+				got := accuracyOf(t, trainClassifier(t, tr, 10, rel, v, ranges), v)
+				if got < want {
+					t.Errorf(
+						"%s, %d classes, %v: accuracy %v, want at least %v",
+						name,
+						classes,
+						rel,
+						got,
+						want,
+					)
 				}
 			}
 		}
@@ -273,15 +313,23 @@ func TestSVMNoiseScale(t *testing.T) {
 		classes int
 		rel     budget.Relation
 		factor  float64
-	}{{2, budget.AddRemove, 1}, {2, budget.Substitute, 2}, {3, budget.AddRemove, math.Sqrt(3)}} {
+	}{
+		{2, budget.AddRemove, 1},
+		{2, budget.Substitute, 2},
+		{3, budget.AddRemove, math.Sqrt(3)},
+	} {
 		columns, ranges := columnsOf(c.classes)
 		tr := SVM{Lambda: 20}
 		s, err := mechanism.NewSession(pricedPlan(t, tr, columns, 1, c.rel))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := tr.Fit(context.Background(), s,
-			dataOf(tableOf(t, columns, nil, nil).All(), 0, ranges)); err != nil {
+		_, err = tr.Fit(
+			context.Background(),
+			s,
+			dataOf(tableOf(t, columns, nil, nil).All(), 0, ranges),
+		)
+		if err != nil {
 			t.Fatal(err)
 		}
 		b := math.Sqrt(scaling.NewEncoder(columns[:3], nil).NormLimit(0))
@@ -295,8 +343,10 @@ func TestSVMNoiseScale(t *testing.T) {
 // TestPureScale checks that the scale of Laplace noise is sqrt(P) (R + 2g)/(Lambda epsilon) for P coordinates, that
 // the leaf is pure, and that a run with delta 0 can be priced.
 func TestPureScale(t *testing.T) {
-	for _, tr := range []method.Trainer{SVM{Lambda: 20}.PureForm(),
-		logistic.Logistic{Lambda: 20}.PureForm()} {
+	for _, tr := range []method.Trainer{
+		SVM{Lambda: 20}.PureForm(),
+		logistic.Logistic{Lambda: 20}.PureForm(),
+	} {
 		columns, ranges := columnsOf(3)
 		node, err := tr.Plan(method.Facts{Columns: columns})
 		if err != nil {
@@ -310,20 +360,31 @@ func TestPureScale(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := tr.Fit(context.Background(), s,
-			dataOf(tableOf(t, columns, nil, nil).All(), 0, ranges)); err != nil {
+		_, err = tr.Fit(
+			context.Background(),
+			s,
+			dataOf(tableOf(t, columns, nil, nil).All(), 0, ranges),
+		)
+		if err != nil {
 			t.Fatal(err)
 		}
 		e := scaling.NewEncoder(columns[:3], nil)
 		coordinates := float64(3 * (len(e.Slots()) + 1))
 		want := math.Sqrt(coordinates) * math.Sqrt(3) * math.Sqrt(1.25) / 20 / 2
-		if got := s.Events()[0]; got.Law.Kind != budget.Pure ||
+		got := s.Events()[0]
+		if got.Law.Kind != budget.Pure ||
 			math.Abs(got.Scale*math.Sqrt(e.NormLimit(0))-want) > 1e-3*want {
-			t.Errorf("%s: %+v, want the scale %v", tr.Name(), got, want/math.Sqrt(e.NormLimit(0)))
+			t.Errorf(
+				"%s: %+v, want the scale %v",
+				tr.Name(),
+				got,
+				want/math.Sqrt(e.NormLimit(0)),
+			)
 		}
 	}
-	if form := method.FormOf(
-		logistic.Logistic{Form: logistic.Gradients}.PureForm()); form != logistic.Gradients {
+	form := method.FormOf(
+		logistic.Logistic{Form: logistic.Gradients}.PureForm())
+	if form != logistic.Gradients {
 		t.Errorf("a form that is named became %q", form)
 	}
 }
@@ -342,26 +403,37 @@ func TestPlanErrors(t *testing.T) {
 	}{
 		"no columns":     {nil, 0, linear.ErrTarget},
 		"numeric target": {columns[:2], 0, linear.ErrTarget},
-		"one class": {[]dataset.Column{columns[0],
-			{Name: "y", Kind: dataset.Category, Categories: []string{"a"}}}, 0, linear.ErrTarget},
+		"one class": {
+			[]dataset.Column{
+				columns[0],
+				{Name: "y", Kind: dataset.Category, Categories: []string{"a"}},
+			},
+			0,
+			linear.ErrTarget,
+		},
 		"no features": {columns[3:], 0, linear.ErrFeatures},
-		"empty category": {[]dataset.Column{{Name: "e", Kind: dataset.Category}, columns[3]}, 0,
-			linear.ErrFeatures},
+		"empty category": {
+			[]dataset.Column{{Name: "e", Kind: dataset.Category}, columns[3]},
+			0,
+			linear.ErrFeatures,
+		},
 		"too wide":     {append(wide, columns[3]), 0, linear.ErrTooWide},
 		"small lambda": {columns, .01, linear.ErrLambda},
 		"NaN":          {columns, math.NaN(), linear.ErrLambda},
 		"negative":     {columns, -1, linear.ErrLambda},
 	} {
-		if _, err := (SVM{Lambda: c.lambda}).Plan(method.Facts{Columns: c.columns}); !errors.Is(err,
-			c.want) {
+		_, err := (SVM{Lambda: c.lambda}).Plan(method.Facts{Columns: c.columns})
+		if !errors.Is(err, c.want) {
 			t.Errorf("%s: svm: %v", what, err)
 		}
-		if _, err := (logistic.Logistic{Form: logistic.Output, Lambda: c.lambda}).Plan(
-			method.Facts{Columns: c.columns}); !errors.Is(err, c.want) {
+		_, err = (logistic.Logistic{Form: logistic.Output, Lambda: c.lambda}).Plan(
+			method.Facts{Columns: c.columns})
+		if !errors.Is(err, c.want) {
 			t.Errorf("%s: output: %v", what, err)
 		}
-		if _, err := (logistic.Logistic{Lambda: c.lambda}).Plan(
-			method.Facts{Columns: c.columns}); !errors.Is(err, c.want) {
+		_, err = (logistic.Logistic{Lambda: c.lambda}).Plan(
+			method.Facts{Columns: c.columns})
+		if !errors.Is(err, c.want) {
 			t.Errorf("%s: logistic: %v", what, err)
 		}
 	}
@@ -377,9 +449,12 @@ func TestCancelled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if fit, err := tr.Fit(ctx, s,
-			dataOf(tableOf(t, columns, planeRecords(10, 2), nil).All(), 10, ranges)); !errors.Is(err,
-			context.Canceled) || fit != nil {
+		fit, err := tr.Fit(
+			ctx,
+			s,
+			dataOf(tableOf(t, columns, planeRecords(10, 2), nil).All(), 10, ranges),
+		)
+		if !errors.Is(err, context.Canceled) || fit != nil {
 			t.Errorf("%s: %v, %v", name, fit, err)
 		}
 	}
@@ -393,8 +468,12 @@ func TestSVMReleasesEveryDraw(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := tr.Fit(context.Background(), s,
-			dataOf(tableOf(t, columns, planeRecords(10, 3), nil).All(), 10, ranges)); err != nil {
+		_, err = tr.Fit(
+			context.Background(),
+			s,
+			dataOf(tableOf(t, columns, planeRecords(10, 3), nil).All(), 10, ranges),
+		)
+		if err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range s.Events() {

@@ -20,8 +20,13 @@ func TestEncodingWithoutSignal(t *testing.T) {
 	got := encodeColumn(counts, sums, 10, 5, 2)
 	for v, x := range got.values {
 		if math.Abs(x-5.4) > .1 || x < got.scale.Lower || x > got.scale.Upper {
-			t.Errorf("value %d stands for %v, want 5.4, in [%v, %v]", v, x, got.scale.Lower,
-				got.scale.Upper)
+			t.Errorf(
+				"value %d stands for %v, want 5.4, in [%v, %v]",
+				v,
+				x,
+				got.scale.Lower,
+				got.scale.Upper,
+			)
 		}
 	}
 }
@@ -40,7 +45,8 @@ func TestEncodingMeans(t *testing.T) {
 		n := 2000 / float64(v+1)
 		effect := .3 * drawNoise(&r)
 		truth = append(truth, .1+effect)
-		counts, sums = append(counts, n+20*drawNoise(&r)), append(sums, n*(.1+effect)+10*drawNoise(&r))
+		counts = append(counts, n+20*drawNoise(&r))
+		sums = append(sums, n*(.1+effect)+10*drawNoise(&r))
 	}
 	e := newShrinkage(counts, sums, 10)
 	shrunk := 0.
@@ -52,6 +58,11 @@ func TestEncodingMeans(t *testing.T) {
 		raw += square(min(max(sums[v]/max(counts[v], 1), -1), 1) - truth[v])
 	}
 	if shrunk > .95*mean || shrunk > .7*raw {
-		t.Errorf("squared errors: %v shrunk, %v of the mean, %v as they are", shrunk, mean, raw)
+		t.Errorf(
+			"squared errors: %v shrunk, %v of the mean, %v as they are",
+			shrunk,
+			mean,
+			raw,
+		)
 	}
 }

@@ -37,16 +37,21 @@ func TestErrorsSensitivity(t *testing.T) {
 	sums := func(list ...record) []float64 {
 		var data [2]dataset.ColumnData
 		for _, r := range list {
-			data[0].Floats, data[1].Floats = append(data[0].Floats, r.a),
-				append(data[1].Floats, r.z)
+			data[0].Floats = append(data[0].Floats, r.a)
+			data[1].Floats = append(data[1].Floats, r.z)
 		}
 		table, err := dataset.NewTable(
-			dataset.Schema{Columns: []dataset.Column{{Name: "a"}, {Name: "y"}}}, data[:], nil)
+			dataset.Schema{Columns: []dataset.Column{{Name: "a"}, {Name: "y"}}},
+			data[:],
+			nil,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		cells, err := memory.New(table.All()).Sum(t.Context(),
-			mechanism.Pass{Part: mechanism.Part{Columns: []int{0, 1}}, Statistic: x})
+		cells, err := memory.New(table.All()).Sum(
+			t.Context(),
+			mechanism.Pass{Part: mechanism.Part{Columns: []int{0, 1}}, Statistic: x},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +83,9 @@ func TestErrorsSensitivity(t *testing.T) {
 		budget.Substitute: replaced,
 	} {
 		priced, err := budget.Calibrate(
-			budget.Sequence("r", budget.GaussianLeaf("l", 1, 1).WithStatistic(mechanism.StatSums)),
+			budget.Sequence("r",
+				budget.GaussianLeaf("l", 1, 1).WithStatistic(mechanism.StatSums),
+			),
 			budget.Target{Epsilon: 1, Delta: 1e-6, Relation: relation})
 		if err != nil {
 			t.Fatal(err)
@@ -87,8 +94,12 @@ func TestErrorsSensitivity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := mechanism.Gaussian(s, "l",
-			x.New(s.Maker).(*errorPass).sums.Bound()); err != nil {
+		_, err = mechanism.Gaussian(
+			s,
+			"l",
+			x.New(s.Maker).(*errorPass).sums.Bound(),
+		)
+		if err != nil {
 			t.Fatal(err)
 		}
 		// A prediction at an end of the range has errors of one sign, so under substitution the bound is not attained.
@@ -96,7 +107,8 @@ func TestErrorsSensitivity(t *testing.T) {
 			budget.AddRemove:  .9999,
 			budget.Substitute: .65,
 		}[relation]
-		if declared := s.Events()[0].Sensitivity; searched > declared || searched < least*declared {
+		declared := s.Events()[0].Sensitivity
+		if searched > declared || searched < least*declared {
 			t.Errorf("%v: %v was found, %v is declared", relation, searched, declared)
 		}
 	}
@@ -106,9 +118,14 @@ func TestErrorsSensitivity(t *testing.T) {
 // unchanged, and that any released values are handled.
 func TestErrorLine(t *testing.T) {
 	exact := func(n, intercept, slope, square float64) []float64 { // u has the mean .2 and the mean square .3
-		return []float64{.5 * n, .5 * .2 * n, .5 * .3 * n, .5 * n * (intercept + .2*slope),
+		return []float64{
+			.5 * n,
+			.5 * .2 * n,
+			.5 * .3 * n,
+			.5 * n * (intercept + .2*slope),
 			n * (.2*intercept + .3*slope),
-			n * (square + intercept*(intercept+.2*slope) + slope*(.2*intercept+.3*slope))}
+			n * (square + intercept*(intercept+.2*slope) + slope*(.2*intercept+.3*slope)),
+		}
 	}
 	for _, x := range []struct {
 		a     []float64
@@ -130,8 +147,13 @@ func TestErrorLine(t *testing.T) {
 		}
 	}
 	// Noise of a tenth of the count pulls the slope towards 0, and the square too.
-	if a, b, v := errorLine(exact(1000, .1, -.3, .05), 50); !(a > 0 && a < .12 && b > -.3 &&
-		b < -.1 && v > 0 && v < .06) {
+	a, b, v := errorLine(exact(1000, .1, -.3, .05), 50)
+	if !(a > 0 &&
+		a < .12 &&
+		b > -.3 &&
+		b < -.1 &&
+		v > 0 &&
+		v < .06) {
 		t.Errorf("some noise: %v %v %v", a, b, v)
 	}
 }

@@ -21,13 +21,19 @@ func BenchmarkSGEMM(b *testing.B) {
 	columns := tab.Schema().Columns
 	last := len(columns) - 1
 	trainer := Tukey{}
-	facts := method.Facts{Columns: columns, Epsilon: .85 * math.Log(3), Delta: 9e-6}
+	facts := method.Facts{
+		Columns: columns,
+		Epsilon: .85 * math.Log(3),
+		Delta:   9e-6,
+	}
 	model, err := trainer.Plan(facts)
 	if err != nil {
 		b.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Sequence("fit", model),
-		budget.Target{Epsilon: math.Log(3), Delta: 1e-5})
+	priced, err := budget.Calibrate(
+		budget.Sequence("fit", model),
+		budget.Target{Epsilon: math.Log(3), Delta: 1e-5},
+	)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -46,8 +52,12 @@ func BenchmarkSGEMM(b *testing.B) {
 			b.Fatal(err)
 		}
 		start := time.Now()
-		if _, err := trainer.Fit(context.Background(), s,
-			dataOf(facts, tab.All(), tab.Len(), ranges)); err != nil {
+		_, err = trainer.Fit(
+			context.Background(),
+			s,
+			dataOf(facts, tab.All(), tab.Len(), ranges),
+		)
+		if err != nil {
 			b.Fatal(err)
 		}
 		private += time.Since(start)
@@ -64,8 +74,11 @@ func BenchmarkSGEMM(b *testing.B) {
 
 // BenchmarkPlan measures the search for the number of buckets.
 func BenchmarkPlan(b *testing.B) {
-	for _, c := range []depthCheck{usualCheck(6, math.Log(3), 1e-5), usualCheck(100, .1, 1e-6),
-		usualCheck(6, .005, 1e-6)} {
+	for _, c := range []depthCheck{
+		usualCheck(6, math.Log(3), 1e-5),
+		usualCheck(100, .1, 1e-6),
+		usualCheck(6, .005, 1e-6),
+	} {
 		b.Run("", func(b *testing.B) {
 			for b.Loop() {
 				m, _ := c.minimumBuckets()

@@ -21,15 +21,21 @@ func ExampleTukey() {
 		{Name: "response", Ranged: true, Lower: 0, Upper: 100},
 	}
 	trainer := tukey.Tukey{}
-	facts := method.Facts{Columns: columns, Epsilon: 1, Delta: 1e-6}
+	facts := method.Facts{
+		Columns: columns,
+		Epsilon: 1,
+		Delta:   1e-6,
+	}
 	node, err := trainer.Plan(facts)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println("records needed:", trainer.Records(facts))
-	priced, err := budget.Calibrate(budget.Sequence("fit", node, budget.LaplaceLeaf("count", 1, 1)),
-		budget.Target{Epsilon: 1.05, Delta: 1.1e-6})
+	priced, err := budget.Calibrate(
+		budget.Sequence("fit", node, budget.LaplaceLeaf("count", 1, 1)),
+		budget.Target{Epsilon: 1.05, Delta: 1.1e-6},
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -52,21 +58,29 @@ func ExampleTukey() {
 		return
 	}
 	const atLeast = 19000 // released beforehand
-	ranges := []scaling.Range{{Lower: 0, Upper: 10, Declared: true},
-		{Lower: 0, Upper: 100, Declared: true}}
-	fit, err := trainer.Fit(context.Background(), s,
+	ranges := []scaling.Range{
+		{Lower: 0, Upper: 10, Declared: true},
+		{Lower: 0, Upper: 100, Declared: true},
+	}
+	fit, err := trainer.Fit(
+		context.Background(),
+		s,
 		method.Data{
 			Facts:   facts,
 			Records: memory.NewRecords(table.All()),
 			AtLeast: atLeast,
 			Ranges:  ranges,
-		})
+		},
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("slope about %.0f, intercept about %.0f\n", fit.Linear().Terms[0].Coefficient,
-		fit.Linear().Intercept)
+	fmt.Printf(
+		"slope about %.0f, intercept about %.0f\n",
+		fit.Linear().Terms[0].Coefficient,
+		fit.Linear().Intercept,
+	)
 	// Output:
 	// records needed: 2646
 	// slope about 6, intercept about 20

@@ -44,14 +44,27 @@ var publicSets = []struct {
 }{
 	{"361096_diamonds.csv.gz", []string{"carat", "y", "x", "z", "clarity_VS2"}, .75},
 	{"361096_diamonds.csv.gz", []string{"y", "depth", "x", "carat", "z"}, .75},
-	{"361087_MiamiHousing2016.csv.gz",
-		[]string{"TOT_LVG_AREA", "SUBCNTR_DI", "SPEC_FEAT_VAL", "LND_SQFOOT", "HWY_DIST"}, .55},
-	{"361104_SGEMM.csv.gz", []string{"Run2_ms_", "Run4_ms_", "Run3_ms_", "SA_0", "SA_1"}, .55},
-	{"361078_houses.csv.gz",
-		[]string{"median_income", "total_rooms", "latitude", "households", "longitude"}, .15},
-	{"361078_houses.csv.gz",
+	{
+		"361087_MiamiHousing2016.csv.gz",
+		[]string{"TOT_LVG_AREA", "SUBCNTR_DI", "SPEC_FEAT_VAL", "LND_SQFOOT", "HWY_DIST"},
+		.55,
+	},
+	{
+		"361104_SGEMM.csv.gz",
+		[]string{"Run2_ms_", "Run4_ms_", "Run3_ms_", "SA_0", "SA_1"},
+		.55,
+	},
+	{
+		"361078_houses.csv.gz",
+		[]string{"median_income", "total_rooms", "latitude", "households", "longitude"},
+		.15,
+	},
+	{
+		"361078_houses.csv.gz",
 		[]string{"median_income", "latitude", "total_bedrooms", "housing_median_age",
-			"total_rooms"}, .15},
+			"total_rooms"},
+		.15,
+	},
 }
 
 // TestPublicData trains at (ln 3, 1e-5) on 90% of the records and predicts the others. The mechanism gets .85 and .9
@@ -63,15 +76,21 @@ func TestPublicData(t *testing.T) {
 			columns := tab.Schema().Columns
 			last := len(columns) - 1
 			trainer := Tukey{}
-			facts := method.Facts{Columns: columns, Epsilon: .85 * math.Log(3), Delta: 9e-6}
+			facts := method.Facts{
+				Columns: columns,
+				Epsilon: .85 * math.Log(3),
+				Delta:   9e-6,
+			}
 			private := scaling.Private{Columns: columns, Target: last}
 			model, err := trainer.Plan(facts)
 			if err != nil {
 				t.Fatal(err)
 			}
 			ranges, _ := private.Plan()
-			priced, err := budget.Calibrate(budget.Sequence("fit", ranges, model),
-				budget.Target{Epsilon: math.Log(3), Delta: 1e-5})
+			priced, err := budget.Calibrate(
+				budget.Sequence("fit", ranges, model),
+				budget.Target{Epsilon: math.Log(3), Delta: 1e-5},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,13 +106,19 @@ func TestPublicData(t *testing.T) {
 				})
 				held := parts[0]
 				train := parts[1]
-				r, err := private.Run(context.Background(), s.Sub("scaling"),
-					memory.NewRecords(train))
+				r, err := private.Run(
+					context.Background(),
+					s.Sub("scaling"),
+					memory.NewRecords(train),
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
-				fit, err := trainer.Fit(context.Background(), s,
-					dataOf(facts, train, train.Len(), r))
+				fit, err := trainer.Fit(
+					context.Background(),
+					s,
+					dataOf(facts, train, train.Len(), r),
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -104,8 +129,14 @@ func TestPublicData(t *testing.T) {
 			}
 			slices.Sort(scores)
 			median := (scores[4] + scores[5]) / 2
-			t.Logf("%d records: R2 %.3f, from %.3f to %.3f; at least %d records needed", tab.Len(),
-				median, scores[0], scores[9], trainer.Records(facts))
+			t.Logf(
+				"%d records: R2 %.3f, from %.3f to %.3f; at least %d records needed",
+				tab.Len(),
+				median,
+				scores[0],
+				scores[9],
+				trainer.Records(facts),
+			)
 			if !(median >= c.least) {
 				t.Errorf("median R2 %.3f, want at least %.2f", median, c.least)
 			}

@@ -24,15 +24,33 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-func checkReplay(t *testing.T, trainer Tukey, columns []dataset.Column, ranges []scaling.Range) {
-	facts := method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
+func checkReplay(
+	t *testing.T,
+	trainer Tukey,
+	columns []dataset.Column,
+	ranges []scaling.Range,
+) {
+	facts := method.Facts{
+		Columns: columns,
+		Epsilon: 3,
+		Delta:   1e-5,
+	}
 	base := mixedRecords(trainer.Records(facts), .5)
-	extra := record{id: 1 << 40, a: 1e308, b: -1, y: 1e308, k: 2}
+	extra := record{
+		id: 1 << 40,
+		a:  1e308,
+		b:  -1,
+		y:  1e308,
+		k:  2,
+	}
 	for _, rel := range bothRelations() {
 		p := pricedPlan(t, facts, rel)
 		run := func(records []record, r *mechanism.Recorder) any {
-			fit, err := trainer.Fit(context.Background(), mechanism.NewRecordedSession(p, r),
-				dataOf(facts, mixedTable(t, records).All(), len(base), ranges))
+			fit, err := trainer.Fit(
+				context.Background(),
+				mechanism.NewRecordedSession(p, r),
+				dataOf(facts, mixedTable(t, records).All(), len(base), ranges),
+			)
 			switch {
 			case errors.Is(err, ErrAbstained):
 				return nil
@@ -47,9 +65,13 @@ func checkReplay(t *testing.T, trainer Tukey, columns []dataset.Column, ranges [
 			want := run(base, first)
 			for _, at := range []int{0, len(base) / 2, len(base) - 1} {
 				replaced := slices.Clone(base)
-				replaced[at], replaced[at].id = extra, base[at].id
-				for _, records := range [][]record{slices.Insert(slices.Clone(base), at, extra),
-					slices.Delete(slices.Clone(base), at, at+1), replaced} {
+				replaced[at] = extra
+				replaced[at].id = base[at].id
+				for _, records := range [][]record{
+					slices.Insert(slices.Clone(base), at, extra),
+					slices.Delete(slices.Clone(base), at, at+1),
+					replaced,
+				} {
 					second := first.Replay()
 					if got := run(records, second); !reflect.DeepEqual(got, want) {
 						t.Errorf("%v: another outcome on a neighbouring table", rel)

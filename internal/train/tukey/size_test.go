@@ -33,8 +33,13 @@ func TestLeastValues(t *testing.T) {
 		for d, want := range c.want {
 			got, ok := usualCheck(d, c.epsilon, c.delta).minimumBuckets()
 			if !ok || got > want+4 || got < want-4 {
-				t.Errorf("epsilon %.3f, d %d: %d buckets, want %d within 4", c.epsilon, d, got,
-					want)
+				t.Errorf(
+					"epsilon %.3f, d %d: %d buckets, want %d within 4",
+					c.epsilon,
+					d,
+					got,
+					want,
+				)
 			}
 		}
 	}
@@ -42,10 +47,17 @@ func TestLeastValues(t *testing.T) {
 
 // TestLeastIsLeast compares the search with a scan of every number of buckets.
 func TestLeastIsLeast(t *testing.T) {
-	for _, c := range []depthCheck{usualCheck(1, 1, 1e-6), usualCheck(2, math.Log(3), 1e-5),
-		usualCheck(6, .93, 9e-6), usualCheck(11, 2, 1e-4), usualCheck(30, 4, 1e-6), usualCheck(3, 10, .01),
-		usualCheck(2, 30, .3), usualCheck(50, 1, 1e-9),
-		{5, 1, 1e-6, mechanism.DepthSplit{Check: .6, Step: .2}}} {
+	for _, c := range []depthCheck{
+		usualCheck(1, 1, 1e-6),
+		usualCheck(2, math.Log(3), 1e-5),
+		usualCheck(6, .93, 9e-6),
+		usualCheck(11, 2, 1e-4),
+		usualCheck(30, 4, 1e-6),
+		usualCheck(3, 10, .01),
+		usualCheck(2, 30, .3),
+		usualCheck(50, 1, 1e-9),
+		{5, 1, 1e-6, mechanism.DepthSplit{Check: .6, Step: .2}},
+	} {
 		got, ok := c.minimumBuckets()
 		if !ok {
 			t.Fatalf("%+v: infeasible", c)
@@ -69,9 +81,17 @@ func TestLeastPasses(t *testing.T) {
 	least, _ := c.minimumBuckets()
 	priced, err := budget.Calibrate(
 		budget.Sequence("fit",
-			budget.FixedLeaf(tukeyLeaf,
-				budget.Law{Kind: budget.Approximate, Epsilon: c.epsilon, Delta: c.delta, Draws: 1}),
-			budget.LaplaceLeaf("rest", 1, 1)),
+			budget.FixedLeaf(
+				tukeyLeaf,
+				budget.Law{
+					Kind:    budget.Approximate,
+					Epsilon: c.epsilon,
+					Delta:   c.delta,
+					Draws:   1,
+				},
+			),
+			budget.LaplaceLeaf("rest", 1, 1),
+		),
 		budget.Target{Epsilon: 1.1 * c.epsilon, Delta: 1.1 * c.delta})
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +109,12 @@ func TestLeastPasses(t *testing.T) {
 				x := math.Sqrt2 * math.Erfinv(2*(float64(i)+.5)/float64(m)-1)
 				p.Set(i, []float64{x, 3 * x, -x})
 			}
-			_, ok, err := mechanism.TukeyDepth(s, tukeyLeaf, p.Bound(), mechanism.UsualSplit())
+			_, ok, err := mechanism.TukeyDepth(
+				s,
+				tukeyLeaf,
+				p.Bound(),
+				mechanism.UsualSplit(),
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,27 +150,80 @@ func TestPlanRefuses(t *testing.T) {
 		err     error
 		is      any
 	}{
-		{"too few buckets", 11, method.Facts{Columns: numericColumns(3), Epsilon: 1, Delta: 1e-6},
-			ErrBuckets, nil},
-		{"negative buckets", -1, method.Facts{Columns: numericColumns(3), Epsilon: 1, Delta: 1e-6},
-			ErrBuckets, nil},
-		{"buckets that do not pass", 100,
-			method.Facts{Columns: numericColumns(3), Epsilon: 1, Delta: 1e-6}, ErrBuckets, nil},
-		{"too many buckets", mostBuckets + 1,
-			method.Facts{Columns: numericColumns(3), Epsilon: 1, Delta: 1e-6}, ErrBuckets, nil},
-		{"tiny epsilon", 0, method.Facts{Columns: numericColumns(3), Epsilon: 1e-3, Delta: 1e-6},
-			ErrInfeasible, nil},
-		{"tiny epsilon and delta", 0,
-			method.Facts{Columns: numericColumns(3), Epsilon: .01, Delta: 1e-300}, ErrInfeasible, nil},
-		{"no delta", 0, method.Facts{Columns: numericColumns(3), Epsilon: 1, Delta: 0}, ErrInfeasible,
-			nil},
-		{"no epsilon", 0, method.Facts{Columns: numericColumns(3), Epsilon: 0, Delta: 1e-6}, ErrInfeasible,
-			nil},
-		{"epsilon is no number", 0,
-			method.Facts{Columns: numericColumns(3), Epsilon: math.NaN(), Delta: 1e-6}, nil, &law},
-		{"too wide", 0,
-			method.Facts{Columns: numericColumns(linear.MaxSlots + 1), Epsilon: 1, Delta: 1e-6},
-			linear.ErrTooWide, nil},
+		{
+			"too few buckets",
+			11,
+			method.Facts{Columns: numericColumns(3), Epsilon: 1, Delta: 1e-6},
+			ErrBuckets,
+			nil,
+		},
+		{
+			"negative buckets",
+			-1,
+			method.Facts{Columns: numericColumns(3), Epsilon: 1, Delta: 1e-6},
+			ErrBuckets,
+			nil,
+		},
+		{
+			"buckets that do not pass",
+			100,
+			method.Facts{Columns: numericColumns(3), Epsilon: 1, Delta: 1e-6},
+			ErrBuckets,
+			nil,
+		},
+		{
+			"too many buckets",
+			mostBuckets + 1,
+			method.Facts{Columns: numericColumns(3), Epsilon: 1, Delta: 1e-6},
+			ErrBuckets,
+			nil,
+		},
+		{
+			"tiny epsilon",
+			0,
+			method.Facts{Columns: numericColumns(3), Epsilon: 1e-3, Delta: 1e-6},
+			ErrInfeasible,
+			nil,
+		},
+		{
+			"tiny epsilon and delta",
+			0,
+			method.Facts{Columns: numericColumns(3), Epsilon: .01, Delta: 1e-300},
+			ErrInfeasible,
+			nil,
+		},
+		{
+			"no delta",
+			0,
+			method.Facts{Columns: numericColumns(3), Epsilon: 1, Delta: 0},
+			ErrInfeasible,
+			nil,
+		},
+		{
+			"no epsilon",
+			0,
+			method.Facts{Columns: numericColumns(3), Epsilon: 0, Delta: 1e-6},
+			ErrInfeasible,
+			nil,
+		},
+		{
+			"epsilon is no number",
+			0,
+			method.Facts{Columns: numericColumns(3), Epsilon: math.NaN(), Delta: 1e-6},
+			nil,
+			&law,
+		},
+		{
+			"too wide",
+			0,
+			method.Facts{
+				Columns: numericColumns(linear.MaxSlots + 1),
+				Epsilon: 1,
+				Delta:   1e-6,
+			},
+			linear.ErrTooWide,
+			nil,
+		},
 	} {
 		trainer := Tukey{Buckets: c.buckets}
 		_, err := trainer.Plan(c.facts)
@@ -156,13 +234,18 @@ func TestPlanRefuses(t *testing.T) {
 			t.Errorf("%s: %d records", c.name, trainer.Records(c.facts))
 		}
 	}
-	node, err := Tukey{}.Plan(method.Facts{Columns: numericColumns(3), Epsilon: 1, Delta: 1e-6})
-	if want := (budget.Law{
+	node, err := Tukey{}.Plan(method.Facts{
+		Columns: numericColumns(3),
+		Epsilon: 1,
+		Delta:   1e-6,
+	})
+	want := (budget.Law{
 		Kind:    budget.Approximate,
 		Epsilon: 1,
 		Delta:   1e-6,
 		Draws:   1,
-	}); err != nil || *node.Leaf.Fixed != want {
+	})
+	if err != nil || *node.Leaf.Fixed != want {
 		t.Errorf("the leaf is %+v, %v", node.Leaf, err)
 	}
 }
@@ -170,9 +253,20 @@ func TestPlanRefuses(t *testing.T) {
 // TestBucketsFollowRecords checks that the number of buckets is 1.25 times the least number if there are 3 d records
 // for each bucket, fewer otherwise, and that there are no buckets below the least number.
 func TestBucketsFollowRecords(t *testing.T) {
-	z := bucketCounts{d: 5, least: 100, most: 125}
-	for _, c := range []struct{ atLeast, want int }{{1 << 30, 125}, {1875, 125}, {1874, 124},
-		{1500, 100}, {1499, 0}, {0, 0}, {-5, 0}} {
+	z := bucketCounts{
+		d:     5,
+		least: 100,
+		most:  125,
+	}
+	for _, c := range []struct{ atLeast, want int }{
+		{1 << 30, 125},
+		{1875, 125},
+		{1874, 124},
+		{1500, 100},
+		{1499, 0},
+		{0, 0},
+		{-5, 0},
+	} {
 		if m, ok := z.bucketCount(c.atLeast); m != c.want || ok != (c.want > 0) {
 			t.Errorf("at least %d records: %d buckets, %v", c.atLeast, m, ok)
 		}
@@ -200,19 +294,34 @@ func TestBucketsFollowRecords(t *testing.T) {
 // TestDepthSplitNeedsBuckets checks that the settings reach the check, that another split needs more buckets, and that
 // an omitted share is the remainder of the other.
 func TestDepthSplitNeedsBuckets(t *testing.T) {
-	facts := method.Facts{Columns: numericColumns(4), Epsilon: 1, Delta: 1e-6}
-	made := func(v method.Values) Tukey { return Tukey{}.Method().New(v).(Tukey) }
+	facts := method.Facts{
+		Columns: numericColumns(4),
+		Epsilon: 1,
+		Delta:   1e-6,
+	}
+	made := func(v method.Values) Tukey {
+		return Tukey{}.Method().New(v).(Tukey)
+	}
 	usual := Tukey{}.Records(facts)
-	for _, v := range []method.Values{{checkKey: .4}, {stepKey: .3}, {checkKey: .4, stepKey: .3}} {
+	for _, v := range []method.Values{
+		{checkKey: .4},
+		{stepKey: .3},
+		{checkKey: .4, stepKey: .3},
+	} {
 		if got := made(v).Records(facts); got != usual {
 			t.Errorf("%v: %d records, want %d", v, got, usual)
 		}
 	}
-	for _, v := range []method.Values{{checkKey: .7}, {stepKey: .15},
-		{checkKey: .7, stepKey: .15}} {
+	for _, v := range []method.Values{
+		{checkKey: .7},
+		{stepKey: .15},
+		{checkKey: .7, stepKey: .15},
+	} {
 		x := made(v)
 		split, err := x.depthSplit()
-		if err != nil || math.Abs(split.Check-.7) > 1e-15 || math.Abs(split.Step-.15) > 1e-15 {
+		if err != nil ||
+			math.Abs(split.Check-.7) > 1e-15 ||
+			math.Abs(split.Step-.15) > 1e-15 {
 			t.Errorf("%v: %+v, %v", v, split, err)
 		}
 		if got := x.Records(facts); got <= usual {
@@ -222,13 +331,22 @@ func TestDepthSplitNeedsBuckets(t *testing.T) {
 			t.Errorf("%v is refused", v)
 		}
 	}
-	for _, v := range []method.Values{{checkKey: .5, stepKey: .3}, {checkKey: .1, stepKey: .1}} {
-		if key, message, hint := checkShares(v); key != stepKey || message == "" || hint == "" {
+	for _, v := range []method.Values{
+		{checkKey: .5, stepKey: .3},
+		{checkKey: .1, stepKey: .1},
+	} {
+		key, message, hint := checkShares(v)
+		if key != stepKey || message == "" || hint == "" {
 			t.Errorf("%v: %q %q (%q)", v, key, message, hint)
 		}
 	}
-	for _, x := range []Tukey{{CheckShare: .5, StepShare: .3}, {CheckShare: 1}, {StepShare: .5},
-		{CheckShare: -.1}, {CheckShare: math.NaN()}} {
+	for _, x := range []Tukey{
+		{CheckShare: .5, StepShare: .3},
+		{CheckShare: 1},
+		{StepShare: .5},
+		{CheckShare: -.1},
+		{CheckShare: math.NaN()},
+	} {
 		if _, err := x.Plan(facts); !errors.Is(err, mechanism.ErrSplit) {
 			t.Errorf("%+v: %v", x, err)
 		}

@@ -36,14 +36,21 @@ func TestModelsOfStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, _, err := stream.Open(t.Context(),
-		stream.Source{Path: path, Folder: t.TempDir(), Chunk: 300}, schema)
+	e, _, err := stream.Open(
+		t.Context(),
+		stream.Source{Path: path, Folder: t.TempDir(), Chunk: 300},
+		schema,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
 	f := newFrame(columns, ranges)
-	s := newSession(t, method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}, budget.AddRemove)
+	s := newSession(
+		t,
+		method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5},
+		budget.AddRemove,
+	)
 	want, err := f.fitBuckets(t.Context(), s, memory.NewRecords(table.All()), 37)
 	if err != nil {
 		t.Fatal(err)

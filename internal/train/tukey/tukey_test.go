@@ -38,8 +38,14 @@ func pricedPlan(t testing.TB, facts method.Facts, rel budget.Relation) *budget.P
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := budget.Calibrate(budget.Sequence("fit", node, budget.LaplaceLeaf("rest", 1, 1)),
-		budget.Target{Epsilon: 1.1 * facts.Epsilon, Delta: 1.1 * facts.Delta, Relation: rel})
+	p, err := budget.Calibrate(
+		budget.Sequence("fit", node, budget.LaplaceLeaf("rest", 1, 1)),
+		budget.Target{
+			Epsilon:  1.1 * facts.Epsilon,
+			Delta:    1.1 * facts.Delta,
+			Relation: rel,
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +53,12 @@ func pricedPlan(t testing.TB, facts method.Facts, rel budget.Relation) *budget.P
 }
 
 // dataOf returns the records of a view, with a public lower bound on their number.
-func dataOf(facts method.Facts, v dataset.View, atLeast int, ranges []scaling.Range) method.Data {
+func dataOf(
+	facts method.Facts,
+	v dataset.View,
+	atLeast int,
+	ranges []scaling.Range,
+) method.Data {
 	return method.Data{
 		Facts:   facts,
 		Records: memory.NewRecords(v),
@@ -61,10 +72,17 @@ func mixedColumns() ([]dataset.Column, []scaling.Range) {
 	return []dataset.Column{
 			{Name: "a"},
 			{Name: "b", Ranged: true, Lower: 0, Upper: 2, HasMissing: true, Missing: 1},
-			{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true},
+			{
+				Name:       "k",
+				Kind:       dataset.Category,
+				Categories: []string{"x", "y"},
+				Other:      true,
+			},
 			{Name: "y"},
 		}, []scaling.Range{
-			{Lower: 998, Upper: 1002}, {Lower: 0, Upper: 2, Declared: true}, {},
+			{Lower: 998, Upper: 1002},
+			{Lower: 0, Upper: 2, Declared: true},
+			{},
 			{Lower: -10, Upper: 30},
 		}
 }
@@ -83,8 +101,10 @@ func mixedTable(t testing.TB, records []record) *dataset.Table {
 	ids := make([]uint64, 0, len(records))
 	for _, r := range records {
 		ids = append(ids, r.id)
-		data[0].Floats, data[1].Floats = append(data[0].Floats, r.a), append(data[1].Floats, r.b)
-		data[2].Codes, data[3].Floats = append(data[2].Codes, r.k), append(data[3].Floats, r.y)
+		data[0].Floats = append(data[0].Floats, r.a)
+		data[1].Floats = append(data[1].Floats, r.b)
+		data[2].Codes = append(data[2].Codes, r.k)
+		data[3].Floats = append(data[3].Floats, r.y)
 	}
 	tab, err := dataset.NewTable(dataset.Schema{Columns: columns}, data, ids)
 	if err != nil {
@@ -118,11 +138,18 @@ func mixedRecords(n int, noise float64) []record {
 func TestRecoversModel(t *testing.T) {
 	columns, ranges := mixedColumns()
 	trainer := Tukey{}
-	facts := method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
+	facts := method.Facts{
+		Columns: columns,
+		Epsilon: 3,
+		Delta:   1e-5,
+	}
 	tab := mixedTable(t, mixedRecords(20000, .5))
 	for _, rel := range bothRelations() {
-		fit, err := trainer.Fit(context.Background(), newSession(t, facts, rel),
-			dataOf(facts, tab.All(), tab.Len(), ranges))
+		fit, err := trainer.Fit(
+			context.Background(),
+			newSession(t, facts, rel),
+			dataOf(facts, tab.All(), tab.Len(), ranges),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +157,10 @@ func TestRecoversModel(t *testing.T) {
 		if err := m.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		if m.Lower != -10 || m.Upper != 30 || fit.TargetMean != 10 || m.Target != "y" ||
+		if m.Lower != -10 ||
+			m.Upper != 30 ||
+			fit.TargetMean != 10 ||
+			m.Target != "y" ||
 			fit.Model != regression.Model(m) {
 			t.Errorf("model %+v, mean %v", m, fit.TargetMean)
 		}
@@ -145,11 +175,16 @@ func TestRecoversModel(t *testing.T) {
 				t.Errorf("coefficient %d is %v, want %v", i, got, want)
 			}
 		}
-		rows := regression.Rows{N: 3,
-			Numeric: map[string][]float64{"a": {1001, 999, math.NaN()}, "b": {1, 99, math.NaN()}},
+		rows := regression.Rows{
+			N: 3,
+			Numeric: map[string][]float64{
+				"a": {1001, 999, math.NaN()},
+				"b": {1, 99, math.NaN()},
+			},
 			Codes: map[string]regression.Codes{
 				"k": {Values: []int32{0, 2, 1}, Categories: []string{"x", "y"}},
-			}}
+			},
+		}
 		got, err := m.Predict(nil, rows)
 		if err != nil {
 			t.Fatal(err)
@@ -167,14 +202,22 @@ func TestRecoversModel(t *testing.T) {
 func TestOneRecordMovesOneModel(t *testing.T) {
 	columns, ranges := mixedColumns()
 	f := newFrame(columns, ranges)
-	s := newSession(t, method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}, budget.AddRemove)
+	s := newSession(
+		t,
+		method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5},
+		budget.AddRemove,
+	)
 	const (
 		n = 60
 		m = 16
 	)
 	models := func(records []record) [][]float64 {
-		out, err := f.fitBuckets(context.Background(), s,
-			memory.NewRecords(mixedTable(t, records).All()), m)
+		out, err := f.fitBuckets(
+			context.Background(),
+			s,
+			memory.NewRecords(mixedTable(t, records).All()),
+			m,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +226,8 @@ func TestOneRecordMovesOneModel(t *testing.T) {
 	odd := []record{
 		{id: 999, a: math.NaN(), b: math.NaN(), y: math.NaN(), k: 7},
 		{id: 999, a: math.Inf(1), b: -5, y: 1e308},
-		{id: 999, a: 1e308, b: 1e308, y: -1e308, k: 2}, {id: 999, a: 1000, b: 1, y: 5, k: 1},
+		{id: 999, a: 1e308, b: 1e308, y: -1e308, k: 2},
+		{id: 999, a: 1000, b: 1, y: 5, k: 1},
 	}
 	base := mixedRecords(n, 1)
 	before := models(base)
@@ -256,7 +300,11 @@ func TestBucketModel(t *testing.T) {
 			x[k] /= deviation[j]
 		}
 	}
-	want, err := nonprivate.Ridge(context.Background(), design, ridgePenalty*float64(len(records)))
+	want, err := nonprivate.Ridge(
+		context.Background(),
+		design,
+		ridgePenalty*float64(len(records)),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +322,11 @@ func TestBucketModel(t *testing.T) {
 func TestTukeyAcceptsAnyTable(t *testing.T) {
 	columns, ranges := mixedColumns()
 	trainer := Tukey{}
-	facts := method.Facts{Columns: columns, Epsilon: 20, Delta: 1e-3}
+	facts := method.Facts{
+		Columns: columns,
+		Epsilon: 20,
+		Delta:   1e-3,
+	}
 	constant := func(n int, r record) []record {
 		out := make([]record, n)
 		for i := range out {
@@ -289,17 +341,32 @@ func TestTukeyAcceptsAnyTable(t *testing.T) {
 		wild[i].y = []float64{1e308, -1e308, math.NaN()}[i%3]
 	}
 	for name, records := range map[string][]record{
-		"no rows": nil, "one row": mixedRecords(1, 1),
+		"no rows":                 nil,
+		"one row":                 mixedRecords(1, 1),
 		"fewer rows than buckets": mixedRecords(20, 1),
-		"all equal":               constant(3000, record{a: 1000, b: 1, y: 4}),
-		"all missing": constant(500,
-			record{a: math.NaN(), b: math.NaN(), y: math.NaN(), k: 9}),
+		"all equal": constant(3000, record{
+			a: 1000,
+			b: 1,
+			y: 4,
+		}),
+		"all missing": constant(
+			500,
+			record{a: math.NaN(), b: math.NaN(), y: math.NaN(), k: 9},
+		),
 		"not finite": wild,
 	} {
 		answered := 0
 		for range 5 {
-			fit, err := trainer.Fit(context.Background(), newSession(t, facts, budget.AddRemove),
-				dataOf(facts, mixedTable(t, records).All(), trainer.Records(facts), ranges))
+			fit, err := trainer.Fit(
+				context.Background(),
+				newSession(t, facts, budget.AddRemove),
+				dataOf(
+					facts,
+					mixedTable(t, records).All(),
+					trainer.Records(facts),
+					ranges,
+				),
+			)
 			switch {
 			case err == nil:
 				answered++
@@ -320,18 +387,26 @@ func TestTukeyAcceptsAnyTable(t *testing.T) {
 func TestConstantTarget(t *testing.T) {
 	columns, ranges := mixedColumns()
 	trainer := Tukey{}
-	facts := method.Facts{Columns: columns, Epsilon: 5, Delta: 1e-5}
+	facts := method.Facts{
+		Columns: columns,
+		Epsilon: 5,
+		Delta:   1e-5,
+	}
 	records := mixedRecords(20000, 1)
 	for i := range records {
 		records[i].y = 7
 	}
 	tab := mixedTable(t, records)
-	fit, err := trainer.Fit(context.Background(), newSession(t, facts, budget.Substitute),
-		dataOf(facts, tab.All(), tab.Len(), ranges))
+	fit, err := trainer.Fit(
+		context.Background(),
+		newSession(t, facts, budget.Substitute),
+		dataOf(facts, tab.All(), tab.Len(), ranges),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := fit.Model.Predict(nil,
+	got, err := fit.Model.Predict(
+		nil,
 		regression.Rows{
 			N:       1,
 			Numeric: map[string][]float64{"a": {1001}, "b": {2}},
@@ -339,7 +414,8 @@ func TestConstantTarget(t *testing.T) {
 				Values:     []int32{0},
 				Categories: []string{"x", "y"},
 			}},
-		})
+		},
+	)
 	if err != nil || math.Abs(got[0]-7) > 5*jitterWidth*20 {
 		t.Errorf("prediction %v, %v; want 7", got, err)
 	}
@@ -350,7 +426,11 @@ func TestConstantTarget(t *testing.T) {
 func TestRareCategoryPasses(t *testing.T) {
 	columns, ranges := mixedColumns()
 	trainer := Tukey{}
-	facts := method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
+	facts := method.Facts{
+		Columns: columns,
+		Epsilon: 3,
+		Delta:   1e-5,
+	}
 	z, err := trainer.bucketCounts(facts)
 	if err != nil {
 		t.Fatal(err)
@@ -377,8 +457,12 @@ func TestRareCategoryPasses(t *testing.T) {
 			if !c.jitter {
 				clear(f.jitter)
 			}
-			models, err := f.fitBuckets(context.Background(), s, memory.NewRecords(tab.All()),
-				z.most)
+			models, err := f.fitBuckets(
+				context.Background(),
+				s,
+				memory.NewRecords(tab.All()),
+				z.most,
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -386,8 +470,13 @@ func TestRareCategoryPasses(t *testing.T) {
 			for i, m := range models {
 				points.Set(i, m)
 			}
-			if _, ok, err := mechanism.TukeyDepth(s, tukeyLeaf, points.Bound(),
-				mechanism.UsualSplit()); err != nil {
+			_, ok, err := mechanism.TukeyDepth(
+				s,
+				tukeyLeaf,
+				points.Bound(),
+				mechanism.UsualSplit(),
+			)
+			if err != nil {
 				t.Fatal(err)
 			} else if ok {
 				passed++
@@ -403,19 +492,30 @@ func TestRareCategoryPasses(t *testing.T) {
 func TestAbstainsBelowRecords(t *testing.T) {
 	columns, ranges := mixedColumns()
 	trainer := Tukey{}
-	facts := method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
+	facts := method.Facts{
+		Columns: columns,
+		Epsilon: 3,
+		Delta:   1e-5,
+	}
 	tab := mixedTable(t, mixedRecords(50, 1))
 	s := newSession(t, facts, budget.AddRemove)
-	if _, err := trainer.Fit(context.Background(), s,
-		dataOf(facts, tab.All(), trainer.Records(facts)-1, ranges)); !errors.Is(err, ErrAbstained) {
+	_, err := trainer.Fit(
+		context.Background(),
+		s,
+		dataOf(facts, tab.All(), trainer.Records(facts)-1, ranges),
+	)
+	if !errors.Is(err, ErrAbstained) {
 		t.Errorf("got %v, want ErrAbstained", err)
 	}
 	if s.Events()[0].Released != 0 {
 		t.Error("the leaf was spent")
 	}
-	if _, err := trainer.Fit(context.Background(), s,
-		dataOf(facts, tab.All(), trainer.Records(facts), ranges)); err != nil &&
-		!errors.Is(err, ErrAbstained) {
+	_, err = trainer.Fit(
+		context.Background(),
+		s,
+		dataOf(facts, tab.All(), trainer.Records(facts), ranges),
+	)
+	if err != nil && !errors.Is(err, ErrAbstained) {
 		t.Error(err)
 	}
 	if s.Events()[0].Released != 1 {
@@ -427,8 +527,11 @@ func TestAbstainsBelowRecords(t *testing.T) {
 func TestWithoutRanges(t *testing.T) {
 	columns, _ := mixedColumns()
 	f := newFrame(columns, []scaling.Range{{}, {}, {}, {Lower: 0, Upper: 1}})
-	if f.anchors[0] != 0 || f.jitter[0] != 0 || f.cells[0].missing != 0 ||
-		f.cells[1].missing != 1 || f.jitter[2] != jitterWidth/2 {
+	if f.anchors[0] != 0 ||
+		f.jitter[0] != 0 ||
+		f.cells[0].missing != 0 ||
+		f.cells[1].missing != 1 ||
+		f.jitter[2] != jitterWidth/2 {
 		t.Errorf("frame %+v", f)
 	}
 }
@@ -436,12 +539,20 @@ func TestWithoutRanges(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	columns, ranges := mixedColumns()
 	trainer := Tukey{}
-	facts := method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
+	facts := method.Facts{
+		Columns: columns,
+		Epsilon: 3,
+		Delta:   1e-5,
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	tab := mixedTable(t, mixedRecords(50, 1))
-	if _, err := trainer.Fit(ctx, newSession(t, facts, budget.AddRemove),
-		dataOf(facts, tab.All(), 1<<30, ranges)); !errors.Is(err, context.Canceled) {
+	_, err := trainer.Fit(
+		ctx,
+		newSession(t, facts, budget.AddRemove),
+		dataOf(facts, tab.All(), 1<<30, ranges),
+	)
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

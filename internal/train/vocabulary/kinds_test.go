@@ -12,7 +12,9 @@ func BenchmarkKinds(b *testing.B) {
 	x := kindStatistic{[]int{0}}.New(mechanism.NewMaker(budget.AddRemove))
 	table, err := dataset.NewTable(
 		dataset.Schema{Columns: []dataset.Column{{Name: "a", Found: true}}},
-		[]dataset.ColumnData{{Floats: make([]float64, 1<<20)}}, nil)
+		[]dataset.ColumnData{{Floats: make([]float64, 1<<20)}},
+		nil,
+	)
 	if err != nil {
 		b.Fatal(err)
 	}

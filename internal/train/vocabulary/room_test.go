@@ -8,10 +8,20 @@ import (
 
 // TestLimitWords checks the rule on text categories when only a few fit.
 func TestLimitWords(t *testing.T) {
-	column := func(words ...string) *dataset.Column { return &dataset.Column{Categories: words} }
+	column := func(words ...string) *dataset.Column {
+		return &dataset.Column{Categories: words}
+	}
 	counts := [][]float64{{50, 40, 30}, {90, 10}, nil, {45}}
-	for room, want := range [][4]int{{}, {0, 1}, {1, 1}, {1, 1, 0, 1}, {2, 1, 0, 1}, {2, 2, 0, 1},
-		{3, 2, 0, 1}, {3, 2, 0, 1}} {
+	for room, want := range [][4]int{
+		{},
+		{0, 1},
+		{1, 1},
+		{1, 1, 0, 1},
+		{2, 1, 0, 1},
+		{2, 2, 0, 1},
+		{3, 2, 0, 1},
+		{3, 2, 0, 1},
+	} {
 		columns := []*dataset.Column{column("a", "b", "c"), column("d", "e"), column(), column("f")}
 		held := func() (n int) {
 			for _, c := range columns {
@@ -22,7 +32,13 @@ func TestLimitWords(t *testing.T) {
 		limitWords(columns, counts, func() bool { return held() <= room })
 		for i, c := range columns {
 			if len(c.Categories) != want[i] {
-				t.Errorf("room for %d: column %d keeps %q, want %d", room, i, c.Categories, want[i])
+				t.Errorf(
+					"room for %d: column %d keeps %q, want %d",
+					room,
+					i,
+					c.Categories,
+					want[i],
+				)
 			}
 		}
 	}

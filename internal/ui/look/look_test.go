@@ -18,8 +18,15 @@ func TestCountCells(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("id;when;size;price;word;empty\n")
 	for i := range 12_000 {
-		fmt.Fprintf(&b, "%d;%02d/25/2024;%d,5;%d kg;%s;\n", i, i%12+1, i%7, i%9,
-			[]string{"red", "blue"}[i%2])
+		fmt.Fprintf(
+			&b,
+			"%d;%02d/25/2024;%d,5;%d kg;%s;\n",
+			i,
+			i%12+1,
+			i%7,
+			i%9,
+			[]string{"red", "blue"}[i%2],
+		)
 	}
 	b.WriteString("short\n")
 	path := filepath.Join(dir, "t-1.csv")
@@ -41,14 +48,16 @@ func TestCountCells(t *testing.T) {
 			t.Errorf("%s: %+v", c.Name, c)
 		}
 	}
-	if c := by["id"]; c.Plain != 12_000 || c.Text != 1 || !c.Many || c.Values != look.MostValues {
+	c := by["id"]
+	if c.Plain != 12_000 || c.Text != 1 || !c.Many || c.Values != look.MostValues {
 		t.Errorf("id: %d, %d, %v, %d", c.Plain, c.Text, c.Many, c.Values)
 	}
 	if c := by["when"]; c.Text != 12_000 || c.Values != 12 {
 		t.Errorf("when: %d, %d", c.Text, c.Values)
 	} else {
 		for k, layout := range look.Layouts() {
-			if want := int64(12_000); layout == "01/02/2006" && c.Dates[k] != want ||
+			want := int64(12_000)
+			if layout == "01/02/2006" && c.Dates[k] != want ||
 				layout == "02/01/2006" && c.Dates[k] != 0 {
 				t.Errorf("%s reads %d", layout, c.Dates[k])
 			}
@@ -66,9 +75,12 @@ func TestCountCells(t *testing.T) {
 	if c := by["empty"]; c.Missing != 12_001 || c.Values != 0 {
 		t.Errorf("empty: %d", c.Missing)
 	}
-	if _, err := look.CountCells(context.Background(), path,
-		dataset.ReadOptions{Format: dataset.Format{Separator: ','}}); !errors.Is(err,
-		dataset.ErrFormat) {
+	_, err = look.CountCells(
+		context.Background(),
+		path,
+		dataset.ReadOptions{Format: dataset.Format{Separator: ','}},
+	)
+	if !errors.Is(err, dataset.ErrFormat) {
 		t.Errorf("%v", err)
 	}
 }
@@ -77,8 +89,11 @@ func TestCountCells(t *testing.T) {
 func TestParquetLooksAlike(t *testing.T) {
 	var got []*look.Table
 	for _, name := range []string{"pandas.csv", "pyarrow.parquet"} {
-		x, err := look.CountCells(context.Background(),
-			filepath.Join("..", "..", "..", "testdata", "dialects", name), dataset.ReadOptions{})
+		x, err := look.CountCells(
+			context.Background(),
+			filepath.Join("..", "..", "..", "testdata", "dialects", name),
+			dataset.ReadOptions{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,8 +101,11 @@ func TestParquetLooksAlike(t *testing.T) {
 	}
 	for j, a := range got[0].Columns {
 		b := got[1].Columns[j]
-		if a.Missing != b.Missing || a.Plain != b.Plain || a.Text != b.Text ||
-			a.Values != b.Values || got[0].Rows != got[1].Rows {
+		if a.Missing != b.Missing ||
+			a.Plain != b.Plain ||
+			a.Text != b.Text ||
+			a.Values != b.Values ||
+			got[0].Rows != got[1].Rows {
 			t.Errorf("%s: %+v and %+v", a.Name, a, b)
 		}
 	}

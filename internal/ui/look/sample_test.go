@@ -34,22 +34,31 @@ func TestFirst(t *testing.T) {
 	text.WriteString("x\n")
 	for _, rows := range []int{0, 1, 999, 1000, 1001, 2501} {
 		lines := strings.SplitAfter(text.String(), "\n")
-		got, err := look.First(t.Context(),
-			writeTable(t, "t.csv", strings.Join(lines[:rows+1], "")), dataset.ReadOptions{})
+		got, err := look.First(
+			t.Context(),
+			writeTable(t, "t.csv", strings.Join(lines[:rows+1], "")),
+			dataset.ReadOptions{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(got.Names, []string{"a", "b"}) || len(got.Rows) != min(rows, 1000) {
+		if !slices.Equal(got.Names, []string{"a", "b"}) ||
+			len(got.Rows) != min(rows, 1000) {
 			t.Errorf("%d rows: %q and %d", rows, got.Names, len(got.Rows))
 		}
 		for i, row := range got.Rows {
-			if want := []string{fmt.Sprint(i), fmt.Sprint("v", i)}; !slices.Equal(row, want) {
+			want := []string{fmt.Sprint(i), fmt.Sprint("v", i)}
+			if !slices.Equal(row, want) {
 				t.Fatalf("row %d: %q", i, row)
 			}
 		}
 	}
-	if _, err := look.First(t.Context(), writeTable(t, "t.csv", ""),
-		dataset.ReadOptions{}); err == nil {
+	_, err := look.First(
+		t.Context(),
+		writeTable(t, "t.csv", ""),
+		dataset.ReadOptions{},
+	)
+	if err == nil {
 		t.Error("a table without a header has a sample")
 	}
 }
@@ -75,7 +84,8 @@ func TestFirstOfParquet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Rows) != 1000 || !slices.Equal(got.Rows[0], []string{"n0", ""}) ||
+	if len(got.Rows) != 1000 ||
+		!slices.Equal(got.Rows[0], []string{"n0", ""}) ||
 		!slices.Equal(got.Rows[999], []string{"n999", "499.5"}) {
 		t.Errorf("%d rows, %q", len(got.Rows), got.Rows)
 	}
@@ -84,8 +94,11 @@ func TestFirstOfParquet(t *testing.T) {
 // previewTable returns the preview of a table.
 func previewTable(t *testing.T, text string, r look.Reading) *look.Preview {
 	t.Helper()
-	s, err := look.First(t.Context(), writeTable(t, "t.csv", text),
-		dataset.ReadOptions{Format: r.Format})
+	s, err := look.First(
+		t.Context(),
+		writeTable(t, "t.csv", text),
+		dataset.ReadOptions{Format: r.Format},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,74 +124,119 @@ func TestFormatProposals(t *testing.T) {
 		"a decimal comma": {
 			rows("a;b", func(i int) string {
 				return fmt.Sprintf("%d,5;%d", i, i)
-			}), look.Reading{}, "decimal=,",
+			}),
+			look.Reading{},
+			"decimal=,",
 			look.Reading{Format: dataset.Format{Decimal: ','}},
 		},
 		"a decimal comma and points between thousands": {
 			rows("a;b", func(i int) string {
 				return fmt.Sprintf("1.%03d,5;2.%03d", i, i)
-			}), look.Reading{}, "decimal=, thousands=.",
+			}),
+			look.Reading{},
+			"decimal=, thousands=.",
 			look.Reading{Format: dataset.Format{Decimal: ',', Thousands: '.'}},
 		},
 		"a decimal point that was declared a comma": {
 			rows("a;b", func(i int) string {
 				return fmt.Sprintf("%d.25;%d", i, i)
-			}), look.Reading{Format: dataset.Format{Decimal: ','}}, "decimal=.",
+			}),
+			look.Reading{Format: dataset.Format{Decimal: ','}},
+			"decimal=.",
 			look.Reading{},
 		},
 		"commas between thousands": {
 			rows("a;b", func(i int) string {
 				return fmt.Sprintf("1,%03d;%d.5", i, i)
-			}), look.Reading{}, "thousands=,",
+			}),
+			look.Reading{},
+			"thousands=,",
 			look.Reading{Format: dataset.Format{Thousands: ','}},
 		},
 		"letters of Windows-1252": {
 			rows("a;b", func(i int) string {
 				return fmt.Sprintf("gr\xfcn;%d", i)
-			}), look.Reading{}, "encoding=windows-1252",
+			}),
+			look.Reading{},
+			"encoding=windows-1252",
 			look.Reading{Format: dataset.Format{Encoding: "windows-1252"}},
 		},
 		"dates": {
 			rows("a;b", func(i int) string {
 				return fmt.Sprintf("%d.12.2023;%d", i%28+1, i)
-			}), look.Reading{}, "date=auto@a",
+			}),
+			look.Reading{},
+			"date=auto@a",
 			look.Reading{Dates: map[string]string{"a": "auto"}},
 		},
 		"dates with the day first": {
 			rows("a;b", func(i int) string {
 				return fmt.Sprintf("%02d/12/2023;%d", i%28+1, i)
-			}), look.Reading{}, "date=02/01/2006@a",
+			}),
+			look.Reading{},
+			"date=02/01/2006@a",
 			look.Reading{Dates: map[string]string{"a": "02/01/2006"}},
 		},
 		"a target of text": {
 			rows("a;b", func(i int) string {
 				return fmt.Sprintf("%d;class %d", i, i%2)
-			}), look.Reading{Target: "b"}, "task=classification@b",
+			}),
+			look.Reading{Target: "b"},
+			"task=classification@b",
 			look.Reading{Text: map[string]bool{"b": true}},
 		},
 		"a code for missing values": {
 			rows("a;b", func(i int) string {
 				return fmt.Sprintf("%d;%s", i, []string{"-999", "12", "0"}[i%3])
-			}), look.Reading{}, "missing=-999",
+			}),
+			look.Reading{},
+			"missing=-999",
 			look.Reading{Format: dataset.Format{Missing: []float64{-999}}},
 		},
-		"negative numbers": {rows("a;b", func(i int) string {
-			return fmt.Sprintf("%d;%d", i-20, -9*(i%3))
-		}), look.Reading{}, "", look.Reading{}},
+		"negative numbers": {
+			rows("a;b", func(i int) string {
+				return fmt.Sprintf("%d;%d", i-20, -9*(i%3))
+			}),
+			look.Reading{},
+			"",
+			look.Reading{},
+		},
 		"categories in two spellings": {
 			rows("a;b", func(i int) string {
-				return fmt.Sprintf("%s;%d", []string{"Chirurgie", "chirurgie", "Innere"}[i%3], i)
-			}), look.Reading{}, "fold=case@a", look.Reading{Fold: "case"},
+				return fmt.Sprintf(
+					"%s;%d",
+					[]string{"Chirurgie", "chirurgie", "Innere"}[i%3],
+					i,
+				)
+			}),
+			look.Reading{},
+			"fold=case@a",
+			look.Reading{Fold: "case"},
 		},
-		"names in two spellings": {rows("a;b", func(i int) string {
-			return fmt.Sprintf("%s %d;%d", []string{"Maria", "maria"}[i%2], i/2, i)
-		}), look.Reading{}, "", look.Reading{}},
-		"numbers and text": {rows("a;b", func(i int) string {
-			return fmt.Sprintf("%d.5;word", i)
-		}), look.Reading{}, "", look.Reading{}},
-		"codes with a bar": {rows("a;b", func(i int) string {
-			return fmt.Sprintf("%d/%d;1", 120+i, 80+i)
-		}), look.Reading{}, "", look.Reading{}},
+		"names in two spellings": {
+			rows("a;b", func(i int) string {
+				return fmt.Sprintf("%s %d;%d", []string{"Maria", "maria"}[i%2], i/2, i)
+			}),
+			look.Reading{},
+			"",
+			look.Reading{},
+		},
+		"numbers and text": {
+			rows("a;b", func(i int) string {
+				return fmt.Sprintf("%d.5;word", i)
+			}),
+			look.Reading{},
+			"",
+			look.Reading{},
+		},
+		"codes with a bar": {
+			rows("a;b", func(i int) string {
+				return fmt.Sprintf("%d/%d;1", 120+i, 80+i)
+			}),
+			look.Reading{},
+			"",
+			look.Reading{},
+		},
 	} {
 		join := func(list []look.Proposal) string {
 			var out []string
@@ -204,16 +262,27 @@ func TestFormatProposals(t *testing.T) {
 func TestPreviewCells(t *testing.T) {
 	text := "n;w;d;e\n1;ä;2024-02-30;\n" + "2 kg;;2024-01-02;\n" + "x;z;;NA\n" + "3;" +
 		strings.Repeat("é", 70) + ";2024-01-03;\n-999;a;2024-01-04;\n"
-	got := previewTable(t, text,
+	got := previewTable(
+		t,
+		text,
 		look.Reading{
 			Format: dataset.Format{Missing: []float64{-999}},
 			Dates:  map[string]string{"d": "2006-01-02"},
-		})
+		},
+	)
 	kinds := ""
 	for _, c := range got.Columns {
-		kinds += fmt.Sprintf("%s %s %d %d %d;", c.Name, c.Kind, c.Missing, c.Unread, c.Distinct)
+		kinds += fmt.Sprintf(
+			"%s %s %d %d %d;",
+			c.Name,
+			c.Kind,
+			c.Missing,
+			c.Unread,
+			c.Distinct,
+		)
 	}
-	if want := "n number 1 1 4;w text 1 0 4;d date 1 1 4;e missing 5 0 0;"; kinds != want {
+	want := "n number 1 1 4;w text 1 0 4;d date 1 1 4;e missing 5 0 0;"
+	if kinds != want {
 		t.Errorf("%s, want %s", kinds, want)
 	}
 	for at, want := range map[[2]int]look.PreviewCell{

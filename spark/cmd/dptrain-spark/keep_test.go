@@ -21,8 +21,11 @@ func textCells(of ...string) [][]byte {
 func shopServer(types ...string) *server {
 	names := []string{"a", "b c", "d"}[:len(types)]
 	return &server{files: map[string][]byte{}, says: map[string][]column{
-		"DESCRIBE QUERY": {{"col_name", textCells(names...)}, {"data_type", textCells(types...)},
-			{"comment", textCells(names...)}},
+		"DESCRIBE QUERY": {
+			{"col_name", textCells(names...)},
+			{"data_type", textCells(types...)},
+			{"comment", textCells(names...)},
+		},
 		"SELECT left(": {{"left", textCells("head1", "head2")}},
 	}}
 }
@@ -36,10 +39,22 @@ func TestQueryColumnsAreRequested(t *testing.T) {
 	keep := `{"ask":"keep","query":"` + query + `","columns":["a","b c","d"],"begin":89}`
 	want := encodeList(t) + encodeList(t, "a", "b c", "d") + encodeList(t, "head1", "head2") +
 		encodeList(t, "TASK4712", "TASK4713") + encodeList(t)
-	got, err := converse(t,
-		head+encodeList(t, `{"ask":"columns","query":"`+query+`"}`)+encodeList(t, keep, "task4711")+
-			encodeList(t, `{"ask":"kept","workers":3}`, "order4711", "name1 task4712", "name2 task4713")+
-			encodeList(t, `{"ask":"kept"}`, "order4711"), len(want))
+	got, err := converse(
+		t,
+		head+encodeList(
+			t,
+			`{"ask":"columns","query":"`+query+`"}`,
+		)+encodeList(t, keep, "task4711")+
+			encodeList(
+				t,
+				`{"ask":"kept","workers":3}`,
+				"order4711",
+				"name1 task4712",
+				"name2 task4713",
+			)+
+			encodeList(t, `{"ask":"kept"}`, "order4711"),
+		len(want),
+	)
 	if err != nil || got != want {
 		t.Fatalf("answered %q, want %q: %v", got, want, err)
 	}
@@ -47,7 +62,9 @@ func TestQueryColumnsAreRequested(t *testing.T) {
 		t.Errorf("the view is %q", s.view)
 	}
 	for _, begin := range []string{
-		"SET TIME ZONE 'UTC'", "DESCRIBE QUERY (\n" + query + "\n)", "CACHE LAZY TABLE " + keptName,
+		"SET TIME ZONE 'UTC'",
+		"DESCRIBE QUERY (\n" + query + "\n)",
+		"CACHE LAZY TABLE " + keptName,
 		"SELECT left(" + keptColumn + ", 89) FROM " + keptName,
 		"UNCACHE TABLE IF EXISTS " + keptName,
 	} {
@@ -61,7 +78,8 @@ func TestQueryColumnsAreRequested(t *testing.T) {
 		t.Errorf("the last statement is %s", s.queries[n])
 	}
 	for _, q := range s.queries {
-		if strings.Contains(q, "4711") || strings.Contains(q, "4712") ||
+		if strings.Contains(q, "4711") ||
+			strings.Contains(q, "4712") ||
 			strings.Contains(q, "name1") {
 			t.Errorf("a statement is %s", q)
 		}
@@ -76,20 +94,43 @@ func TestRefusedQueries(t *testing.T) {
 		ask  string
 		want failure
 	}{
-		"refused": {&server{files: map[string][]byte{}, refuses: "DESCRIBE"},
-			`{"ask":"columns","query":"drop table x"}`, failure{Word: "query"}},
-		"array": {shopServer("int", "array<int>"), `{"ask":"columns"}`,
-			failure{"type", "b c", "array<int>"}},
-		"binary": {shopServer("binary"), `{"ask":"columns"}`, failure{"type", "a", "binary"}},
-		"void":   {shopServer("void"), `{"ask":"columns"}`, failure{"type", "a", "void"}},
-		"changed": {shopServer("int", "int"), `{"ask":"keep","columns":["a","b"]}`,
-			failure{Word: "changed"}},
-		"fewer": {shopServer("int", "int"), `{"ask":"keep","columns":["a"]}`, failure{Word: "changed"}},
-		"name": {&server{
-			files: map[string][]byte{},
-			says:  map[string][]column{"DESCRIBE": {{"n", textCells("a\nb")}, {"t", textCells("int")}}},
+		"refused": {
+			&server{files: map[string][]byte{}, refuses: "DESCRIBE"},
+			`{"ask":"columns","query":"drop table x"}`,
+			failure{Word: "query"},
 		},
-			`{"ask":"columns"}`, failure{Word: "name"}},
+		"array": {
+			shopServer("int", "array<int>"),
+			`{"ask":"columns"}`,
+			failure{"type", "b c", "array<int>"},
+		},
+		"binary": {
+			shopServer("binary"),
+			`{"ask":"columns"}`,
+			failure{"type", "a", "binary"},
+		},
+		"void": {shopServer("void"), `{"ask":"columns"}`, failure{"type", "a", "void"}},
+		"changed": {
+			shopServer("int", "int"),
+			`{"ask":"keep","columns":["a","b"]}`,
+			failure{Word: "changed"},
+		},
+		"fewer": {
+			shopServer("int", "int"),
+			`{"ask":"keep","columns":["a"]}`,
+			failure{Word: "changed"},
+		},
+		"name": {
+			&server{
+				files: map[string][]byte{},
+				says: map[string][]column{"DESCRIBE": {
+					{"n", textCells("a\nb")},
+					{"t", textCells("int")},
+				}},
+			},
+			`{"ask":"columns"}`,
+			failure{Word: "name"},
+		},
 		"unknown": {shopServer("int"), `{"ask":"drop"}`, failure{Word: "question"}},
 		"no JSON": {shopServer("int"), `ask`, failure{Word: "question"}},
 	} {
@@ -106,35 +147,45 @@ func TestRefusedQueries(t *testing.T) {
 // DPTRAIN_SPARK_TABLE from the CSV file DPTRAIN_SPARK_FILE. It checks that a statement other than a query is
 // rejected there, and that every type has the cells that a table would have. .ci/spark runs it.
 func TestOnSpark(t *testing.T) {
-	address, table := os.Getenv("DPTRAIN_SPARK"), os.Getenv("DPTRAIN_SPARK_TABLE")
+	address := os.Getenv("DPTRAIN_SPARK")
+	table := os.Getenv("DPTRAIN_SPARK_TABLE")
 	if address == "" || table == "" {
 		t.Skip("there is no cluster: .ci/spark has one")
 	}
-	s, err := openSession(t.Context(),
+	s, err := openSession(
+		t.Context(),
 		&question{
 			Address: strings.TrimPrefix(address, "sc://"),
 			Session: "11111111-2222-4333-a444-555555555555",
-		})
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.close()
-	for _, statement := range []string{"DROP TABLE IF EXISTS " + table,
+	for _, statement := range []string{
+		"DROP TABLE IF EXISTS " + table,
 		"CREATE TABLE " + table + " USING csv OPTIONS (path '" + os.Getenv("DPTRAIN_SPARK_FILE") +
-			"', header 'true', inferSchema 'true')"} {
+			"', header 'true', inferSchema 'true')",
+	} {
 		if err := s.executeStatement(t.Context(), statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
-	for _, query := range []string{"DROP TABLE " + table, "select 1; select 2",
-		"select * from not_there", "insert into " + table + " values (1)"} {
+	for _, query := range []string{
+		"DROP TABLE " + table,
+		"select 1; select 2",
+		"select * from not_there",
+		"insert into " + table + " values (1)",
+	} {
 		var failed *failure
-		if _, err := s.describeColumns(t.Context(), query); !errors.As(err, &failed) ||
-			failed.Word != "query" {
+		_, err := s.describeColumns(t.Context(), query)
+		if !errors.As(err, &failed) || failed.Word != "query" {
 			t.Errorf("%s: %v", query, err)
 		}
 	}
-	if c, err := s.describeColumns(t.Context(), "select * from "+table); err != nil || len(c) == 0 {
+	c, err := s.describeColumns(t.Context(), "select * from "+table)
+	if err != nil || len(c) == 0 {
 		t.Errorf("%d columns: %v", len(c), err)
 	}
 	const query = `select 1 as i, 2.5d as d, 3d as e, float(0.1) as f, 1.50 as m, true as b, 'a "quoted", text' || char(10) || 'x' as t, cast(null as string) as n,` +
@@ -143,8 +194,10 @@ func TestOnSpark(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.queryStrings(t.Context(),
-		statementPlan("SELECT "+lineName+" FROM ("+rowsQuery(query, columns)+")"))
+	got, err := s.queryStrings(
+		t.Context(),
+		statementPlan("SELECT "+lineName+" FROM ("+rowsQuery(query, columns)+")"),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +210,8 @@ func TestOnSpark(t *testing.T) {
 // TestStatementsOfFile executes the statements of the file DPTRAIN_SPARK_SQL, one per line, in one session. .ci/spark
 // uses it to create tables of other formats and of a database.
 func TestStatementsOfFile(t *testing.T) {
-	address, file := os.Getenv("DPTRAIN_SPARK"), os.Getenv("DPTRAIN_SPARK_SQL")
+	address := os.Getenv("DPTRAIN_SPARK")
+	file := os.Getenv("DPTRAIN_SPARK_SQL")
 	if address == "" || file == "" {
 		t.Skip("there is no cluster: .ci/spark has one")
 	}
@@ -165,11 +219,13 @@ func TestStatementsOfFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := openSession(t.Context(),
+	s, err := openSession(
+		t.Context(),
 		&question{
 			Address: strings.TrimPrefix(address, "sc://"),
 			Session: "11111111-2222-4333-a444-666666666666",
-		})
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,10 @@ func startServer(t *testing.T, s *server) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := grpc.NewServer(grpc.ForceServerCodec(raw{}), grpc.UnknownServiceHandler(s.handleCall))
+	g := grpc.NewServer(
+		grpc.ForceServerCodec(raw{}),
+		grpc.UnknownServiceHandler(s.handleCall),
+	)
 	ended := make(chan error, 1)
 	go func() { ended <- g.Serve(l) }()
 	t.Cleanup(func() {
@@ -80,7 +83,9 @@ func (s *server) handleCall(_ any, stream grpc.ServerStream) error {
 
 // takeArtifact keeps an artifact after checking the checksums of its chunks.
 func (s *server) takeArtifact(stream grpc.ServerStream) error {
-	name, data, good := "", []byte(nil), true
+	name := ""
+	data := []byte(nil)
+	good := true
 	var chunk func(field protowire.Number, b []byte, v uint64) error
 	var part []byte
 	chunk = func(field protowire.Number, b []byte, v uint64) error {
@@ -192,8 +197,10 @@ func (s *server) executePlan(stream grpc.ServerStream) error {
 			}
 		}
 		m := []byte(
-			message(nil).addBytes(2,
-				message(nil).addNumber(1, int64(len(answers))).addBytes(2, batch)))
+			message(nil).addBytes(
+				2,
+				message(nil).addNumber(1, int64(len(answers))).addBytes(2, batch),
+			))
 		if err := stream.SendMsg(&m); err != nil {
 			return err
 		}
@@ -218,8 +225,10 @@ func (s *server) answerStatement(stream grpc.ServerStream, text string) error {
 			return err
 		}
 		m := []byte(
-			message(nil).addBytes(2,
-				message(nil).addNumber(1, int64(len(columns[0].cells))).addBytes(2, batch)))
+			message(nil).addBytes(
+				2,
+				message(nil).addNumber(1, int64(len(columns[0].cells))).addBytes(2, batch),
+			))
 		return stream.SendMsg(&m)
 	}
 	return nil
@@ -234,7 +243,12 @@ func questionLine(t *testing.T, address string) (string, []byte) {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(
-		question{Format: format, Address: address, Session: "0-1", Program: path})
+		question{
+			Format:  format,
+			Address: address,
+			Session: "0-1",
+			Program: path,
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +303,11 @@ func TestSessionAnswersPassByPass(t *testing.T) {
 	s := &server{files: map[string][]byte{}}
 	head, program := questionLine(t, startServer(t, s))
 	want := encodeList(t) + encodeList(t, "KEY4711", "B") + encodeList(t) + encodeList(t, "C")
-	got, err := converse(t, head+tasksRequest(t, "key4711", "b")+tasksRequest(t)+tasksRequest(t, "c"), len(want))
+	got, err := converse(
+		t,
+		head+tasksRequest(t, "key4711", "b")+tasksRequest(t)+tasksRequest(t, "c"),
+		len(want),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,21 +318,25 @@ func TestSessionAnswersPassByPass(t *testing.T) {
 		t.Errorf("the server has %d files, and not the program", len(s.files))
 	}
 	for _, q := range s.queries {
-		if strings.Contains(q, "4711") || !strings.Contains(q, "./*/dptrain-01; do") ||
+		if strings.Contains(q, "4711") ||
+			!strings.Contains(q, "./*/dptrain-01; do") ||
 			!strings.Contains(q, "COALESCE(") { // see [session.piped]
 			t.Errorf("a query is %s", q)
 		}
 	}
-	if slices.Contains(s.calls, "Interrupt") || !slices.Contains(s.calls, "ReleaseSession") {
+	if slices.Contains(s.calls, "Interrupt") ||
+		!slices.Contains(s.calls, "ReleaseSession") {
 		t.Errorf("the server was asked for %s", s.calls)
 	}
 }
 
 // TestServerErrorTextIsNotRepeated checks that the text of a server error is not repeated.
 func TestServerErrorTextIsNotRepeated(t *testing.T) {
-	for word, err := range map[string]error{"job": status.Error(codes.Internal, "stderr: 4711"),
+	for word, err := range map[string]error{
+		"job":    status.Error(codes.Internal, "stderr: 4711"),
 		"token":  status.Error(codes.Unauthenticated, "4711"),
-		"broken": status.Error(codes.Unavailable, "4711")} {
+		"broken": status.Error(codes.Unavailable, "4711"),
+	} {
 		s := &server{files: map[string][]byte{}, spoil: func([]byte) error { return err }}
 		head, _ := questionLine(t, startServer(t, s))
 		said, got := converse(t, head+tasksRequest(t, "a"), 100)
@@ -332,7 +354,8 @@ func TestBadBatch(t *testing.T) {
 		return nil
 	}}
 	head, _ := questionLine(t, startServer(t, s))
-	if _, err := converse(t, head+tasksRequest(t, "a"), 100); err == nil || err.Error() != "protocol" {
+	if _, err := converse(t, head+tasksRequest(t, "a"), 100); err == nil ||
+		err.Error() != "protocol" {
 		t.Error(err)
 	}
 	batch, err := localTable(column{columnName, [][]byte{[]byte("a")}})
@@ -347,7 +370,11 @@ func TestBadBatch(t *testing.T) {
 // TestClosedInputInterruptsCluster checks that operations on the cluster are interrupted when standard input ends in
 // the middle of a pass.
 func TestClosedInputInterruptsCluster(t *testing.T) {
-	s := &server{files: map[string][]byte{}, block: make(chan struct{}), begun: make(chan struct{})}
+	s := &server{
+		files: map[string][]byte{},
+		block: make(chan struct{}),
+		begun: make(chan struct{}),
+	}
 	head, _ := questionLine(t, startServer(t, s))
 	in, write := io.Pipe()
 	ended := make(chan error, 1)
@@ -365,7 +392,8 @@ func TestClosedInputInterruptsCluster(t *testing.T) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n := len(s.calls); n < 2 || s.calls[n-2] != "Interrupt" || s.calls[n-1] != "ReleaseSession" {
+	n := len(s.calls)
+	if n < 2 || s.calls[n-2] != "Interrupt" || s.calls[n-1] != "ReleaseSession" {
 		t.Errorf("the server was asked for %s", s.calls)
 	}
 }
@@ -373,13 +401,16 @@ func TestClosedInputInterruptsCluster(t *testing.T) {
 // TestMissingServerFails checks the failures without a server, and for a question of another version.
 func TestMissingServerFails(t *testing.T) {
 	head, _ := questionLine(t, "127.0.0.1:1")
-	if err := answerRequests(t.Context(), strings.NewReader(head), io.Discard); err == nil ||
-		err.Error() != "connect" {
+	err := answerRequests(t.Context(), strings.NewReader(head), io.Discard)
+	if err == nil || err.Error() != "connect" {
 		t.Error(err)
 	}
-	if err := answerRequests(context.Background(),
+	err = answerRequests(
+		context.Background(),
 		strings.NewReader(strings.Replace(head, format, "dptrain.spark/1", 1)),
-		io.Discard); err == nil || err.Error() != "question" {
+		io.Discard,
+	)
+	if err == nil || err.Error() != "question" {
 		t.Error(err)
 	}
 }
@@ -388,8 +419,8 @@ func TestMissingServerFails(t *testing.T) {
 func TestListCut(t *testing.T) {
 	whole := encodeList(t, "one", "two")
 	for n := range len(whole) {
-		if got, err := readList(strings.NewReader(whole[:n])); err == nil || got != nil ||
-			(n == 0) != (err == io.EOF) {
+		got, err := readList(strings.NewReader(whole[:n]))
+		if err == nil || got != nil || (n == 0) != (err == io.EOF) {
 			t.Errorf("after %d bytes: %q, %v", n, got, err)
 		}
 	}

@@ -36,10 +36,12 @@ func newAuthority(t *testing.T, name string) (ca []byte, server tls.Certificate)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.SerialNumber, c.NotBefore, c.NotAfter = big.NewInt(1), time.Now().Add(-time.Hour),
-			time.Now().Add(time.Hour)
+		c.SerialNumber = big.NewInt(1)
+		c.NotBefore = time.Now().Add(-time.Hour)
+		c.NotAfter = time.Now().Add(time.Hour)
 		if by == nil {
-			by, signer = c, key
+			by = c
+			signer = key
 		}
 		der, err := x509.CreateCertificate(rand.Reader, c, by, &key.PublicKey, signer)
 		if err != nil {
@@ -53,13 +55,19 @@ func newAuthority(t *testing.T, name string) (ca []byte, server tls.Certificate)
 			IsCA:                  true,
 			BasicConstraintsValid: true,
 			KeyUsage:              x509.KeyUsageCertSign,
-		}, nil, nil)
+		},
+		nil,
+		nil,
+	)
 	_, key, der := issue(
 		&x509.Certificate{
 			Subject:     pkix.Name{CommonName: name},
 			DNSNames:    []string{name},
 			ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		}, root, rootKey)
+		},
+		root,
+		rootKey,
+	)
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: rootDER}),
 		tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
@@ -75,14 +83,18 @@ func serveTLS(t *testing.T, s *server, certificate tls.Certificate, token string
 		srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler,
 	) error {
 		head, _ := metadata.FromIncomingContext(stream.Context())
-		if got := head.Get("authorization"); len(got) != 1 || got[0] != "Bearer "+token {
+		got := head.Get("authorization")
+		if len(got) != 1 || got[0] != "Bearer "+token {
 			return status.Error(codes.Unauthenticated, "4711")
 		}
 		return next(srv, stream)
 	}
-	g := grpc.NewServer(grpc.Creds(credentials.NewServerTLSFromCert(&certificate)),
-		grpc.StreamInterceptor(guard), grpc.ForceServerCodec(raw{}),
-		grpc.UnknownServiceHandler(s.handleCall))
+	g := grpc.NewServer(
+		grpc.Creds(credentials.NewServerTLSFromCert(&certificate)),
+		grpc.StreamInterceptor(guard),
+		grpc.ForceServerCodec(raw{}),
+		grpc.UnknownServiceHandler(s.handleCall),
+	)
 	ended := make(chan error, 1)
 	go func() { ended <- g.Serve(l) }()
 	t.Cleanup(func() {
@@ -127,12 +139,16 @@ func TestTLS(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &server{files: map[string][]byte{}}
 			address := serveTLS(t, s, tt.certificate, token)
-			head, program := questionLine(t, strings.Replace(address, "localhost", tt.host, 1))
+			head, program := questionLine(
+				t,
+				strings.Replace(address, "localhost", tt.host, 1),
+			)
 			var q question
 			if err := json.Unmarshal([]byte(head), &q); err != nil {
 				t.Fatal(err)
 			}
-			q.TLS, q.Token = tt.tls, tt.token
+			q.TLS = tt.tls
+			q.Token = tt.token
 			text, err := json.Marshal(q)
 			if err != nil {
 				t.Fatal(err)
@@ -140,15 +156,26 @@ func TestTLS(t *testing.T) {
 			want := encodeList(t) + encodeList(t, "ONE")
 			got, err := converse(t, string(text)+"\n"+tasksRequest(t, "one"), len(want))
 			if tt.word == "" {
-				if err != nil || got != want || !bytes.Equal(s.files["files/dptrain-01"], program) {
+				if err != nil ||
+					got != want ||
+					!bytes.Equal(s.files["files/dptrain-01"], program) {
 					t.Errorf("%q: %v", got, err)
 				}
 				return
 			}
-			if err == nil || err.Error() != tt.word || got != "" || len(s.files) > 0 ||
+			if err == nil ||
+				err.Error() != tt.word ||
+				got != "" ||
+				len(s.files) > 0 ||
 				len(s.calls) > 0 {
-				t.Errorf("%q, %d files, calls %s: %v, want %s", got, len(s.files), s.calls, err,
-					tt.word)
+				t.Errorf(
+					"%q, %d files, calls %s: %v, want %s",
+					got,
+					len(s.files),
+					s.calls,
+					err,
+					tt.word,
+				)
 			}
 		})
 	}

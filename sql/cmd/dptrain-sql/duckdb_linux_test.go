@@ -17,16 +17,22 @@ import (
 // DuckDB, although the additional cells would take more.
 func TestDuckMemory(t *testing.T) {
 	const columns = 10
-	cells, head := make([]string, columns), make([]string, columns)
+	cells := make([]string, columns)
+	head := make([]string, columns)
 	for j := range cells {
-		cells[j], head[j] = fmt.Sprintf("(hash(i * %d) %% 1000003) / 7.0::DOUBLE AS c%d", j+3, j),
-			fmt.Sprintf(`"c%d"`, j)
+		cells[j] = fmt.Sprintf("(hash(i * %d) %% 1000003) / 7.0::DOUBLE AS c%d", j+3, j)
+		head[j] = fmt.Sprintf(`"c%d"`, j)
 	}
 	program := filepath.Join(filepath.Dir(builtDptrain(t)), "dptrain-sql")
 	peak := func(rows int) int64 {
-		file := duckFile(t,
-			fmt.Sprintf("CREATE TABLE many AS SELECT %s FROM range(%d) r(i)",
-				strings.Join(cells, ", "), rows))
+		file := duckFile(
+			t,
+			fmt.Sprintf(
+				"CREATE TABLE many AS SELECT %s FROM range(%d) r(i)",
+				strings.Join(cells, ", "),
+				rows,
+			),
+		)
 		cmd := exec.CommandContext(t.Context(), program)
 		stdin, err := cmd.StdinPipe()
 		if err != nil {
@@ -39,11 +45,17 @@ func TestDuckMemory(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(stdin,
+		fmt.Fprintf(
+			stdin,
 			`{"format":"dptrain.sql/1","want":"rows","driver":"duckdb","dsn":%q,"query":"SELECT * FROM many","columns":[%s],"memory":%d}`+
 				"\n",
-			file, strings.Join(head, ","), leastMemory)
-		n, most, part := 0, int64(0), make([]byte, 1<<20)
+			file,
+			strings.Join(head, ","),
+			leastMemory,
+		)
+		n := 0
+		most := int64(0)
+		part := make([]byte, 1<<20)
 		for {
 			size, err := io.ReadFull(stdout, part)
 			n += bytes.Count(part[:size], []byte("\n"))
@@ -55,8 +67,13 @@ func TestDuckMemory(t *testing.T) {
 		if err := cmd.Wait(); err != nil || n != rows+1 {
 			t.Fatal(err, n)
 		}
-		t.Logf("%d rows of %d columns: peak %d MB, processor %v", rows, columns, most>>20,
-			cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
+		t.Logf(
+			"%d rows of %d columns: peak %d MB, processor %v",
+			rows,
+			columns,
+			most>>20,
+			cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime(),
+		)
 		return most
 	}
 	many := max(*mostRows, 2_500_000)
@@ -73,7 +90,8 @@ func residentBytes(t *testing.T, pid int) int64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	var size, pages int64
-	if _, failed := fmt.Sscan(string(text), &size, &pages); err != nil || failed != nil {
+	_, failed := fmt.Sscan(string(text), &size, &pages)
+	if err != nil || failed != nil {
 		return 0 // it has ended
 	}
 	return pages * int64(os.Getpagesize())

@@ -14,8 +14,8 @@ func TestWithoutDuckDB(t *testing.T) {
 	question := `{"format":"dptrain.sql/1","want":"columns","driver":"duckdb","dsn":":memory:","query":"SELECT 1 AS x"}` +
 		"\n"
 	var got *failure
-	if err := answerQuestion(t.Context(), strings.NewReader(question), io.Discard); !errors.As(err,
-		&got) || got.Word != "without" {
+	err := answerQuestion(t.Context(), strings.NewReader(question), io.Discard)
+	if !errors.As(err, &got) || got.Word != "without" {
 		t.Errorf("%+v", err)
 	}
 }

@@ -17,7 +17,9 @@ var mostRows = flag.Int("rows", 500_000, "rows of the larger query of TestMemory
 // than half the size of the additional cells.
 func TestMemory(t *testing.T) {
 	const columns = 10
-	program, folder, dsn := builtDptrain(t), t.TempDir(), serverDSN(t)
+	program := builtDptrain(t)
+	folder := t.TempDir()
+	dsn := serverDSN(t)
 	cells := make([]string, columns)
 	for i := range cells {
 		cells[i] = fmt.Sprintf("(i * %d %% 1009) / 7.0::float8 AS c%d", i+3, i)
@@ -26,20 +28,30 @@ func TestMemory(t *testing.T) {
 	peak := func(rows int) int64 {
 		text := fmt.Sprintf(
 			"data:\n  sql: {driver: postgres, dsn: '%s', query: 'SELECT %s FROM (SELECT generate_series(1, %d) AS i) x'}\n  target: c0\n"+
-				"privacy: {epsilon: 1}\nmodel: {method: joint-gram}\n", dsn,
-			strings.Join(cells, ", "), rows)
+				"privacy: {epsilon: 1}\nmodel: {method: joint-gram}\n",
+			dsn,
+			strings.Join(cells, ", "),
+			rows,
+		)
 		if err := os.WriteFile(recipe, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.CommandContext(t.Context(), program, "fit", recipe, "--quiet", "--force",
-			"--out", filepath.Join(folder, "out"))
+		cmd := exec.CommandContext(t.Context(), program, "fit", recipe,
+			"--quiet",
+			"--force",
+			"--out", filepath.Join(folder, "out"),
+		)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		used := cmd.ProcessState.SysUsage().(*syscall.Rusage) // of dptrain, or of dptrain-sql if that needs more
-		t.Logf("%d rows of %d columns: peak %d MB, processor of dptrain and dptrain-sql %v", rows,
-			columns, used.Maxrss>>10,
-			cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
+		t.Logf(
+			"%d rows of %d columns: peak %d MB, processor of dptrain and dptrain-sql %v",
+			rows,
+			columns,
+			used.Maxrss>>10,
+			cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime(),
+		)
 		return int64(used.Maxrss) << 10 //nolint:unconvert // fewer bits on 32-bit machines
 	}
 	few := *mostRows / 5

@@ -62,8 +62,11 @@ func runFit(t *testing.T, program, recipe string, more ...string) (int, string) 
 	if err := os.WriteFile(file, []byte(recipe), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program,
-		append([]string{"fit", file, "--quiet"}, more...)...)
+	cmd := exec.CommandContext(
+		t.Context(),
+		program,
+		append([]string{"fit", file, "--quiet"}, more...)...,
+	)
 	out, err := cmd.CombinedOutput()
 	var ended *exec.ExitError
 	if err != nil && !errors.As(err, &ended) {
