@@ -103,7 +103,7 @@ func ExampleHoldRows() {
 	// about 600: true
 }
 
-// Declare what is public knowledge about a column.
+// Declare the public facts about a column.
 func ExampleColumn() {
 	columns := map[string]dptrain.Column{
 		"age":     dptrain.Range(0, 120),

@@ -90,7 +90,7 @@ func TestChoiceCoversWhatIsChosen(t *testing.T) {
 }
 
 // TestMuCoversNegligibleLoss checks that a run with a negligible probability of an infinite loss has a mu whose curve
-// covers it wherever delta matters, and that a run with a larger probability has none.
+// covers it wherever delta matters, and that a run with a larger probability has no mu.
 func TestMuCoversNegligibleLoss(t *testing.T) {
 	price := func(lost float64) Guarantee {
 		priced, err := Calibrate(

@@ -256,7 +256,7 @@ func TestTooManyColumns(t *testing.T) {
 	}
 }
 
-// TestEmptyLinesAreDropped checks that a stream passes on almost nothing of the empty lines in a file, and
+// TestEmptyLinesAreDropped checks that a stream drops almost all empty lines in a file and
 // keeps the records between them.
 func TestEmptyLinesAreDropped(t *testing.T) {
 	for _, end := range []string{"\n", "\r\n"} {

@@ -28,10 +28,8 @@ import (
 func TestPrograms(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"testdata", "examples"} {
-		err := os.CopyFS(
-			filepath.Join(dir, name),
-			os.DirFS(filepath.Join("..", name)),
-		)
+		err := os.CopyFS(filepath.Join(dir, name),
+			os.DirFS(filepath.Join("..", name)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,11 +38,7 @@ func TestPrograms(t *testing.T) {
 	if err := firstProgram(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	predictions, err := predictTable(
-		t.Context(),
-		"out/release/model.json",
-		"testdata/houses.csv",
-	)
+	predictions, err := predictTable(t.Context(), "out/release/model.json", "testdata/houses.csv")
 	if err != nil || len(predictions) != 6000 {
 		t.Errorf("%d predictions, %v", len(predictions), err)
 	}
@@ -57,8 +51,7 @@ func TestPrograms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fit, err := fitWithSettings(t.Context(), table); err != nil ||
-		fit.R2 != nil ||
+	if fit, err := fitWithSettings(t.Context(), table); err != nil || fit.R2 != nil ||
 		len(fit.Considered) != 9 {
 		t.Errorf("%+v, %v", fit, err)
 	}
@@ -76,8 +69,7 @@ func TestPrograms(t *testing.T) {
 	for i := range dose {
 		dose[i] = float64(i%1000) / 100
 	}
-	if fit, err := fromMemory(t.Context(), dose, dose); err != nil ||
-		fit.Winner < 0 ||
+	if fit, err := fromMemory(t.Context(), dose, dose); err != nil || fit.Winner < 0 ||
 		fit.R2 == nil {
 		t.Errorf("%+v, %v", fit, err)
 	}
@@ -90,13 +82,11 @@ func TestPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := httptest.NewRecorder()
-	servePrices(predictor).ServeHTTP(answer, httptest.NewRequest(
-		http.MethodPost,
-		"/",
-		strings.NewReader(`{"area": 80, "ocean": "inland"}`),
-	))
+	servePrices(predictor).ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/",
+		strings.NewReader(`{"area": 80, "ocean": "inland"}`)))
 	price, err := strconv.ParseFloat(strings.TrimSpace(answer.Body.String()), 64)
-	if err != nil || price < 100_000 || price > 300_000 {
+	if err != nil ||
+		price < 100_000 || price > 300_000 {
 		t.Errorf("%v, %v, want about 200,000", answer, err)
 	}
 	if err := verifyRelease(t.Context(), "out/release"); err != nil {
@@ -110,11 +100,7 @@ func firstProgram(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	run := dptrain.Run{
-		Target:  "price",
-		Epsilon: 1,
-		Exclude: []string{"ocean"},
-	}
+	run := dptrain.Run{Target: "price", Epsilon: 1, Exclude: []string{"ocean"}}
 	plan, err := run.Plan(table) // the price; no row is read
 	if err != nil {
 		return err
@@ -130,8 +116,7 @@ func firstProgram(ctx context.Context) error {
 // fitWithSettings is the second program of docs/reference/go.md.
 func fitWithSettings(ctx context.Context, table *dptrain.Table) (*dptrain.Fit, error) {
 	run := dptrain.Run{
-		Target:  "price",
-		Epsilon: 3,
+		Target: "price", Epsilon: 3,
 		Columns: map[string]dptrain.Column{
 			"age":   dptrain.Range(0, 90),
 			"ocean": dptrain.Categories("inland", "near bay", "near ocean", "island"),
@@ -155,11 +140,7 @@ func fitWithSettings(ctx context.Context, table *dptrain.Table) (*dptrain.Fit, e
 // registerDataset enters the total of the data set.
 func registerDataset(ctx context.Context) error {
 	book := dptrain.OpenLedger("dptrain.ledger")
-	err := book.Register(
-		ctx,
-		"houses",
-		budget.Total{Epsilon: 20, Delta: 1e-5, BlackBox: 5e-6},
-	)
+	err := book.Register(ctx, "houses", budget.Total{Epsilon: 20, Delta: 1e-5, BlackBox: 5e-6})
 	if errors.Is(err, dptrain.ErrRegistered) {
 		return nil // a total is fixed once
 	}
@@ -223,8 +204,7 @@ func fromStructs(ctx context.Context, houses []House) (*dptrain.Fit, error) {
 		return nil, err
 	}
 	run := dptrain.Run{
-		Target:  "price",
-		Epsilon: 3,
+		Target: "price", Epsilon: 3,
 		Columns: map[string]dptrain.Column{
 			"area":  dptrain.Range(20, 200),
 			"ocean": dptrain.Categories("inland", "island"),
@@ -256,34 +236,25 @@ func servePrices(predictor *regression.Predictor) http.Handler {
 
 // fromMemory trains on records in memory with two different methods.
 func fromMemory(ctx context.Context, dose, response []float64) (*dptrain.Fit, error) {
-	schema := dataset.Schema{Columns: []dataset.Column{
-		{
-			Name:   "dose",
-			Ranged: true,
-			Lower:  0,
-			Upper:  10,
-		},
-		{Name: "response"},
-	}}
-	records, err := dataset.NewTable(
-		schema,
-		[]dataset.ColumnData{{Floats: dose}, {Floats: response}},
-		nil,
-	)
+	schema := dataset.Schema{Columns: []dataset.Column{{
+		Name:   "dose",
+		Ranged: true,
+		Lower:  0,
+		Upper:  10,
+	}, {Name: "response"}}}
+	records, err := dataset.NewTable(schema,
+		[]dataset.ColumnData{{Floats: dose}, {Floats: response}}, nil)
 	if err != nil {
 		return nil, err
 	}
 	table := dptrain.Hold(records)
 	run := dptrain.Run{
-		Target:  "response",
-		Epsilon: 1,
+		Target: "response", Epsilon: 1,
 		Search: &dptrain.Search{
 			Runs:    3,
 			Holdout: .1,
-			Candidates: []dptrain.Candidate{
-				{Model: adassp.JointGram{}},
-				{Model: boosting.Additive{}},
-			},
+			Candidates: []dptrain.Candidate{{Model: adassp.JointGram{}},
+				{Model: boosting.Additive{}}},
 		},
 	}
 	plan, err := run.Plan(table)

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// prototypesSample is sample with three prototypes: two with all kinds of columns, one of them against, and one
-// without terms.
+// prototypesSample returns sampleModel with three prototypes: two with all kinds of columns, the second against the
+// class, and a third without terms.
 func prototypesSample() *Prototypes {
 	return &Prototypes{Linear: *sampleModel(), Prototypes: []Prototype{
 		{

@@ -68,7 +68,7 @@ func (c *calibrations) add(probabilities []float64, codes []int32, runs float64)
 	}
 }
 
-// oneClass names the class that is told from the others in tables of more than two classes.
+// oneClass names the class that is separated from the others in tables of more than two classes.
 var oneClass = map[string][]string{
 	"satellite": {"damp_grey_soil"},
 	"letters":   {"A", "E", "I", "O", "U"},

@@ -191,8 +191,7 @@ func meanAndSpread(values []float64) (mean, spread float64) {
 	return mean, math.Sqrt(spread)
 }
 
-// An intervalTally counts, for each kind of number, the intervals and how many of them contain the number of the
-// table.
+// An intervalTally counts, for each kind of number, the intervals and those that contain the number of the table.
 type intervalTally map[string]*[2]float64
 
 func (x intervalTally) add(kind string, lower, upper *float64, truth float64) {

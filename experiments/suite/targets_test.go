@@ -14,7 +14,7 @@ import (
 )
 
 // TestSyntheticCountsHaveTheirRates checks that the counts of the synthetic table have the mean and the variance of
-// their rates, and that exact curves explain more of them than a constant.
+// their rates, and that exact curves explain them better than a constant.
 func TestSyntheticCountsHaveTheirRates(t *testing.T) {
 	table := newClaims(targetSource{kind: countTarget, name: "claims"}, 3)
 	if m := average(table.y); m < .05 || m > .3 {

@@ -232,7 +232,7 @@ func inPosition(t *testing.T, name, position string) string {
 }
 
 // compareNeighbours carries a run out again on each neighbour of its table, with the noise of the first time. It
-// returns what depends on the record, and the largest share of a bound that was attained.
+// returns the outputs that depend on the record, and the largest share of a bound that was attained.
 func compareNeighbours(
 	first *mechanism.Recorder,
 	published map[string]string,

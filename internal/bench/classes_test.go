@@ -17,8 +17,8 @@ import (
 const loans = "../../testdata/loans.csv"
 
 // TestRunClasses checks that classes and categories are taken from the public table, that the metric is the accuracy,
-// and that every method beats the largest class, which has .72 of the rows of one target and .36 of those of the
-// other.
+// and that every method beats the largest class, which has .72 of the rows of one target and .36 of the rows of
+// the other.
 func TestRunClasses(t *testing.T) {
 	for target, least := range map[string]float64{"repaid": .75, "rating": .5} {
 		summaries, err := Run(

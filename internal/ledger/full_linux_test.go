@@ -63,7 +63,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// nobody is a user without access to the superuser's files.
+// nobodyUser is a user without access to the superuser's files.
 const nobodyUser = 65534
 
 // childReadOnly reads and tries to write without the superuser's rights.

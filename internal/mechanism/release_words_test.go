@@ -58,7 +58,7 @@ func lexiconChange(a, b Lexicon) float64 {
 	return math.Sqrt(sum) / countUnit
 }
 
-// TestWordsSensitivity searches all tables of two records with every pair of texts, one of them missing, and their
+// TestWordsSensitivity searches all tables of two records with every pair of texts, the missing one included, and their
 // neighbours. The bound must hold and be attained.
 func TestWordsSensitivity(t *testing.T) {
 	for rel, want := range map[budget.Relation]float64{

@@ -8,7 +8,7 @@ import (
 )
 
 // TestGroupedSquareSumsSensitivity searches records with targets at, below and beyond the limit, errors on and between
-// levels, in cells and in none, and records without targets, in two groups or, if the groups are public, in one. With the
+// levels, in cells and outside, and records without targets, in two groups or, if the groups are public, in one. With the
 // ratio 0 the bounds are attained under add-remove, and under substitution in one group without cells.
 func TestGroupedSquareSumsSensitivity(t *testing.T) {
 	targets := []float64{-9, .3, 0, 1, math.NaN()}

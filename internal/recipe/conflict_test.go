@@ -9,8 +9,8 @@ import (
 	generate "github.com/invopop/jsonschema"
 )
 
-// TestConflictingSettings checks that two settings are rejected if one would replace what the other sets, whatever
-// their order, and that settings of different keys are accepted.
+// TestConflictingSettings checks that two settings are rejected if one would overwrite the other, in either
+// order, and that settings of different keys are accepted.
 func TestConflictingSettings(t *testing.T) {
 	const text = "data: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\n"
 	column := func(flag, key, value string) Setting {

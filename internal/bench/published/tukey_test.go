@@ -10,7 +10,7 @@ import (
 // Witnesses for the check and the draw move one of several models. A record in a batch of its own is a model: with no
 // column but the intercept, the model is the value of the target.
 
-// twoHeaps returns m models of one coefficient, zeros of them at 0 and the others at 1. They are spread as in the
+// twoHeaps returns m models of one coefficient, the given number of zeros and the others at 1. They are spread as in the
 // script, but evenly.
 func twoHeaps(m, zeros int) [][]float64 {
 	return heapModels(map[float64]int{0: zeros, 1: m - zeros})
@@ -240,7 +240,7 @@ func must2(a, _ float64) float64 {
 
 // TestTukeyWitnessBatches shows that one more record changes every batch. The targets are 0 and 1, half each, and
 // there is no column. With 999 records there are 500 batches of one, whose models are 0 or 1. With 1000 there are 500
-// batches of two, half of them with the mean .5, and only that value is drawn. The distributions are exact, with
+// batches of two, half with the mean .5, and only that value is drawn. The distributions are exact, with
 // models of a cluster spread evenly; cluster sizes are summed over all orders of the records.
 func TestTukeyWitnessBatches(t *testing.T) {
 	const (

@@ -285,7 +285,7 @@ func TestReserveProtected(t *testing.T) {
 	}
 }
 
-// TestReserveInterrupted checks that a run interrupted before its reservation costs nothing.
+// TestReserveInterrupted checks that a run interrupted before its reservation spends no budget.
 func TestReserveInterrupted(t *testing.T) {
 	r := aRun(t, oneEpsilon)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -8,7 +8,7 @@ import (
 )
 
 // TestMissingShareCovers checks the intervals of the share of missing cells over 400 noisy releases of five columns
-// with 3,000 records: at least 92% must contain the true share, and none may end outside [0, 1]. The intervals have
+// with 3,000 records: at least 92% must contain the true share, and all must end within [0, 1]. The intervals have
 // confidence 95%, at which fewer than 368 of 400 succeed with probability .004. The seed is fixed.
 func TestMissingShareCovers(t *testing.T) {
 	draw := rand.New(rand.NewPCG(7, 8))

@@ -81,8 +81,8 @@ func TestFieldsAreThoseOfScan(t *testing.T) {
 	}
 }
 
-// TestFieldsReadsALine checks that common numbers are read up to the end of the line, and none of the next
-// line.
+// TestFieldsReadsALine checks that common numbers are read up to the end of the line, but not those of the
+// next line.
 func TestFieldsReadsALine(t *testing.T) {
 	if !fieldsAvailable() {
 		t.Skip("this build or processor reads field by field")

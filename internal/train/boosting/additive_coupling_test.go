@@ -41,7 +41,7 @@ func coupledSample(t testing.TB, n int) sample {
 }
 
 // TestCouplingPredictsChanges checks that the coupling predicts, up to a small error, how much a line, a curve and the
-// curve of the score change the predictions of the records of each step, whichever of them moved.
+// curve of the score change the predictions of the records of each step, whichever records moved.
 func TestCouplingPredictsChanges(t *testing.T) {
 	x := coupledSample(t, 20000)
 	b := x.readyBooster(t, 30)

@@ -28,7 +28,7 @@ type record struct {
 	y       float64
 }
 
-// columnsOf declares three numbers, one of them with an indicator, a category, and a target: a number, or the given
+// columnsOf declares three numbers, the last with an indicator, a category, and a target: a number, or the given
 // number of classes.
 func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
 	target := dataset.Column{

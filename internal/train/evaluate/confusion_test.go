@@ -87,8 +87,8 @@ func releaseClasses(t testing.TB, priced *budget.Priced, l int, x Labels) *Confu
 	return c
 }
 
-// A population has classes of given shares among them, recalls and normal scores. The share missing of its records
-// has no label, and the share other of those with one another label.
+// A population has classes with given shares, recalls and normal scores. A share missing of its records has no
+// label, and a share other of the remaining records has a label outside the classes.
 type population struct {
 	shares, recalls []float64
 	missing, other  float64
@@ -143,8 +143,8 @@ func (p population) drawRecords(
 	return truth, prediction, score
 }
 
-// TestClassesCoverage: the intervals cover the shares of the population that records are drawn
-// from as often as they say. Of 400 intervals that each cover with probability .95, fewer
+// TestClassesCoverage checks that the intervals cover the shares of the population that records are drawn
+// from at their stated rate. Of 400 intervals that each cover with probability .95, fewer
 // than 356 cover with probability below 1e-6.
 func TestClassesCoverage(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -202,9 +202,9 @@ func TestClassesCoverage(t *testing.T) {
 	}
 }
 
-// TestBalancedCoverage: the interval of the balanced accuracy of a large part, whose luck
-// is nothing, covers also where noise hides some classes or all of them, and near the
-// border between the two ways to make it. Of 2000 intervals that each cover with
+// TestBalancedCoverage checks the interval of the balanced accuracy of a large part, which has almost no sampling
+// error: it covers also where noise hides some classes or all of them, and near the
+// border between the two ways to compute it. Of 2000 intervals that each cover with
 // probability .95, fewer than 1845 cover with probability below 1e-6.
 func TestBalancedCoverage(t *testing.T) {
 	const (
@@ -394,8 +394,8 @@ func TestCutoffIsAnEdge(t *testing.T) {
 	}
 }
 
-// TestClassesTotal: whatever the held-out part, the shares are ordered numbers
-// in [0, 1], and with no record nothing is claimed.
+// TestClassesTotal checks that the shares are ordered numbers in [0, 1] for any held-out part, and are
+// unknown without records.
 func TestClassesTotal(t *testing.T) {
 	for name, c := range map[string]struct {
 		truth      []int32
@@ -462,10 +462,10 @@ func TestClassesTotal(t *testing.T) {
 	}
 }
 
-// TestConfusionSensitivity searches the change of what is released over all tables of two
+// TestConfusionSensitivity searches the change of the released counts over all tables of two
 // records and all their neighbours: two classes, and three without two scores in
-// one bin. It adds what a record adds to a tally with weights of its own, so it does not
-// trust those of the accumulator, whose declared bound it compares.
+// one bin. It adds the contributions of records to a tally with weights of its own, so that it does not
+// depend on those of the accumulator, whose declared bound it compares.
 func TestConfusionSensitivity(t *testing.T) {
 	for _, l := range []int{2, 3} {
 		type record struct {

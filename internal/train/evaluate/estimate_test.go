@@ -172,9 +172,9 @@ func TestReleasedNumbers(t *testing.T) {
 	}
 }
 
-// TestLuckFactor: a release that measures more sampling error than the rules make of it widens the interval, one that
-// measures less narrows it, and one that measures nothing, for its noise, leaves the rules nearly as they are.
-// Residuals that are seen beyond the limit, which it does not measure, never narrow it.
+// TestLuckFactor checks that a release that measures more sampling error than the rules assume widens the interval, that
+// one that measures less narrows it, and that one with too much noise to measure leaves the rules nearly unchanged.
+// Residuals beyond the limit, which are not measured, never narrow it.
 func TestLuckFactor(t *testing.T) {
 	width := func(contrast, noise float64, nodes ...float64) float64 {
 		sizes, l, a := specifiedRelease(nodes...)
@@ -315,8 +315,8 @@ func TestSeenNodes(t *testing.T) {
 	}
 }
 
-// TestScaleOfNormalSizes: the scale of normal sizes is found to a few percent, and where nothing is counted the
-// result is a size.
+// TestScaleOfNormalSizes checks that the scale of normal sizes is found to a few percent, and that the result is a
+// size even without counts.
 func TestScaleOfNormalSizes(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	for _, sigma := range []float64{.003, .2, 3} {
@@ -364,8 +364,8 @@ func TestClimbWindows(t *testing.T) {
 	}
 }
 
-// TestLimitsOfTargets: the limit of targets grows with what is seen beyond their range, up
-// to the last edge. Residuals are cut where they are seen, and never farther out than they get.
+// TestLimitsOfTargets checks that the limit of targets grows with the targets beyond their range, up
+// to the last edge. Residuals are cut where they are observed, and never beyond their largest value.
 func TestLimitsOfTargets(t *testing.T) {
 	for _, c := range []struct {
 		bin  int
@@ -451,8 +451,8 @@ func TestCombinedWeightsByVariance(t *testing.T) {
 	}
 }
 
-// TestShareOf: the interval is that of the linearised ratio, within [0, 1], and knows
-// nothing where there are no records.
+// TestShareOf checks that the interval is that of the linearised ratio, within [0, 1], and is [0, 1]
+// without records.
 func TestShareOf(t *testing.T) {
 	got := ShareOf(Count{300, 10}, Count{700, 20})
 	reach := 1.959964 * math.Hypot(.7*10, .3*20) / 1000

@@ -47,7 +47,7 @@ func (f fixed) Classify(b dataset.Block) (prediction, score []float64) {
 	return prediction, f.score[b.Start() : b.Start()+b.Len()]
 }
 
-// exactR2 returns the R² of pairs without noise, cut where a release says, predictions limited as the model limits them.
+// exactR2 returns the R² of pairs without noise, cut at the limits of a release. Predictions are clamped as by the model.
 func exactR2(t testing.TB, p Pairs, r R2) float64 {
 	t.Helper()
 	v, err := p.Records.View(context.Background())
@@ -124,8 +124,8 @@ func exactMeasures(y, prediction []float64, r R2) (r2, rmse, mae float64) {
 	), math.Sqrt(rmse), mae
 }
 
-// TestCoverage: the interval covers the R² of the distribution of the records, cut where the release says,
-// at least as often as it says. 400 releases that each cover with probability .95: fewer than 350 (.875)
+// TestCoverage checks that the interval covers the R² of the distribution of the records, cut at the limits of the
+// release, at least at its stated rate. 400 releases that each cover with probability .95: fewer than 350 (.875)
 // happens with probability below 1e-7.
 func TestCoverage(t *testing.T) {
 	const (
@@ -189,8 +189,7 @@ func countHit(q Quality, truth float64) int {
 	return 0
 }
 
-// TestLargeBudget: with a large budget the numbers are the exact ones, wherever the frame
-// lies, and a record without a target counts as missing and nowhere else.
+// TestLargeBudget checks that the numbers are the exact ones with a large budget, for any frame, and that a record without a target counts as missing and nowhere else.
 func TestLargeBudget(t *testing.T) {
 	const n = 3000
 	y, prediction := drawTargets(rand.New(rand.NewPCG(1, 2)), n, .5)
@@ -231,9 +230,9 @@ func within1(x, low, high float64) bool {
 	return x >= low && x <= high
 }
 
-// TestExtremeTargetLimits: where targets are seen beyond the range, the limits move out to them and the
+// TestExtremeTargetLimits checks targets beyond the range: the limits move out to them and the
 // released R² is that of targets cut there, not at the range. Past a gap the limits do not
-// move, R² is still that of targets cut at the limits, and the release says that targets
+// move, R² is still that of targets cut at the limits, and the release states that targets
 // are beyond. The noise of R² is below 4e-4, so a difference of .005 has odds below 1e-30.
 func TestExtremeTargetLimits(t *testing.T) {
 	const (
@@ -274,8 +273,8 @@ func TestExtremeTargetLimits(t *testing.T) {
 	}
 }
 
-// TestWideRange: a target whose range is thirty times its scale is cut within its range, predictions
-// too, and the release says so. Its R² is that of what is cut.
+// TestWideRange checks that a target whose range is thirty times its scale is cut within its range, as are its
+// predictions, and that the release states this. Its R² is that of the cut values.
 func TestWideRange(t *testing.T) {
 	y, prediction := drawTargets(rand.New(rand.NewPCG(8, 8)), 1500, .5)
 	p := newPairs(t, y, prediction, -250, 350, 50)
@@ -434,7 +433,7 @@ func TestMetricsOfAnyTableAreFinite(t *testing.T) {
 	}
 }
 
-// TestConformal: a fresh record lies in the interval at least as often as it says, on laws
+// TestConformal checks that fresh records are in the interval at least at its stated rate, on distributions
 // with and without heavy tails. At 2,000 records the mean coverage of 150 intervals at .9
 // is about .93, with a standard deviation below .003: below .9 and above .97 happen with odds below 1e-12.
 func TestConformal(t *testing.T) {

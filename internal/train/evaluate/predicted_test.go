@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// TestPartEdges: the edges of parts are thirty-seconds of an octave, upper ends belong to a part, and sizes in other
-// bins to none.
+// TestPartEdges checks that the edges of parts are thirty-seconds of an octave, that upper ends belong to a part, and
+// that sizes in other bins belong to no part.
 func TestPartEdges(t *testing.T) {
 	o := octaves{3, 4, 20}
 	for i, b := range o {
@@ -165,8 +165,8 @@ func TestHalfWidths(t *testing.T) {
 	}
 }
 
-// TestHalfWidthsWithNoise: a half width allows for the noise of what it is read from: over draws of normal noise it
-// holds fewer sizes than it must in at most one of forty, and the mean excess is small.
+// TestHalfWidthsWithNoise checks that a half width allows for the noise of its counts: over draws of normal noise it
+// contains too few sizes at most once in forty, and the mean excess is small.
 func TestHalfWidthsWithNoise(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const (

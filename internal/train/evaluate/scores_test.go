@@ -121,9 +121,9 @@ func TestPortionMatchesDefinition(t *testing.T) {
 	}
 }
 
-// TestAreaCoverage: the interval of the area covers that of the scores themselves, of two normal
+// TestAreaCoverage checks that the interval of the area covers that of the scores themselves, of two normal
 // laws, with balanced and unequal classes and with noise. Of 1500 intervals that each cover with
-// probability .92 (what is promised for unequal ones), fewer than 1324 cover with
+// probability .92 (the promise for unequal ones), fewer than 1324 cover with
 // probability below 1e-6.
 func TestAreaCoverage(t *testing.T) {
 	const runs = 1500
@@ -219,9 +219,9 @@ func TestLargestGain(t *testing.T) {
 	}
 }
 
-// TestWithinBins: with exact counts of two normal laws in few bins, at the quantiles of the
-// scores, the area that counts equal bins half is off by what the order within bins adds, up to
-// half of it.
+// TestWithinBins checks, with exact counts of two normal distributions in few bins at the quantiles of the
+// scores, that the area with half weight on equal bins differs by at most half of the contribution of the order
+// within bins.
 func TestWithinBins(t *testing.T) {
 	cdf := func(x float64) float64 {
 		return .5 * math.Erfc(-x/math.Sqrt2)

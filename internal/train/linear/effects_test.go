@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// levelsOf returns the distribution of a category column with the given counts by level, the count none of records
+// levelsOf returns the distribution of a category column with the given counts by level, a count of records
 // outside its levels, and noise sigma.
 func levelsOf(sigma float64, none float64, counts ...float64) Distribution {
 	k := len(counts)

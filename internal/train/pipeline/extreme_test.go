@@ -100,7 +100,7 @@ func TestExtremeNumbersAreNamed(t *testing.T) {
 }
 
 // TestAlikeNumbersAreNamed checks that a run names columns whose numbers the search for ranges cannot tell apart, the target
-// among them, and none of other columns with few values or far from 0.
+// included, and not other columns with few values or far from 0.
 func TestAlikeNumbersAreNamed(t *testing.T) {
 	const rows = 20000
 	columns := []struct {

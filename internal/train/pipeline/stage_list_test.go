@@ -10,7 +10,7 @@ import (
 )
 
 // TestStageKinds checks that stages have names of their own and shares that a recipe can set, and that a run without
-// their columns has none.
+// their columns has no such stage.
 func TestStageKinds(t *testing.T) {
 	var shares Shares
 	nodes := map[string]bool{}
@@ -44,7 +44,7 @@ func TestStageKinds(t *testing.T) {
 	}
 }
 
-// TestPassiveStage checks that a stage without methods of its own changes nothing.
+// TestPassiveStage checks that a stage without methods of its own leaves a run unchanged.
 func TestPassiveStage(t *testing.T) {
 	var s stage.Passive
 	before, after, left := s.Around(.5, .75)

@@ -17,7 +17,7 @@ import (
 )
 
 // misreadTable returns a table of n records with two numbers x and z, columns that contain no number, and a target: y = 30 + 10
-// x, or the class "yes" where x > 0. If none is set, x, z and y are unreadable too.
+// x, or the class "yes" where x > 0. With none, x, z and y are unreadable too.
 func misreadTable(t testing.TB, n int, classes, none bool) *dataset.Table {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{

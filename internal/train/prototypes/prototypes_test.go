@@ -26,7 +26,7 @@ type record struct {
 	k, code int32
 }
 
-// columnsOf declares two numbers, one of them with an indicator for missing cells, a category, and a target with the
+// columnsOf declares two numbers, the second with an indicator for missing cells, a category, and a target with the
 // given number of classes.
 func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
 	names := []string{"no", "yes", "maybe so", "never"}[:classes]

@@ -14,7 +14,7 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// selectColumns runs a selector on columns, the last of them the target.
+// selectColumns runs a selector on columns, the last being the target.
 func selectColumns(
 	t testing.TB,
 	x Selector,
