@@ -45,13 +45,17 @@ func relations() []budget.Relation {
 
 // distance returns the change between two bounded vectors in their own norm.
 func change(a, b Bounded[Vector]) float64 {
-	lo, hi, sum := math.Inf(1), math.Inf(-1), 0.0
+	lo, hi, sum, absolute := math.Inf(1), math.Inf(-1), 0.0, 0.0
 	for i := range a.value {
 		d := float64(b.value[i] - a.value[i])
 		lo, hi, sum = math.Min(lo, d), math.Max(hi, d), sum+d*d
+		absolute += math.Abs(d)
 	}
-	if a.norm&^OfUnit == Width {
+	switch a.norm &^ OfUnit {
+	case Width:
 		return hi - lo
+	case L1:
+		return absolute
 	}
 	return math.Sqrt(sum)
 }
