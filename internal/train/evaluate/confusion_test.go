@@ -54,7 +54,7 @@ func labels(t testing.TB, l int, truth []int32, prediction, score []float64, bin
 
 func priceClasses(t testing.TB, l int, target budget.Target) *budget.Priced {
 	t.Helper()
-	node, err := Classification{names(l)}.Plan()
+	node, err := Classification{Classes: names(l)}.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func releaseClasses(t testing.TB, priced *budget.Priced, l int, x Labels) *Confu
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Classification{names(l)}.Run(context.Background(), s, x)
+	c, err := Classification{Classes: names(l)}.Run(context.Background(), s, x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestBalancedCoverage(t *testing.T) {
 		covered := 0
 		draw := func(x float64, cells int) noisy {
 			sd := sigma * math.Sqrt(float64(cells))
-			return noisy{x + sd*r.NormFloat64(), sd * sd}
+			return noisy{value: x + sd*r.NormFloat64(), variance: sd * sd}
 		}
 		for range runs {
 			right := make([]noisy, l)
@@ -527,11 +527,11 @@ func TestClassesUnits(t *testing.T) {
 
 func TestClassesPlan(t *testing.T) {
 	for _, l := range []int{0, 1, MaxClasses + 1} {
-		if _, err := (Classification{make([]string, l)}).Plan(); !errors.Is(err, ErrClasses) {
+		if _, err := (Classification{Classes: make([]string, l)}).Plan(); !errors.Is(err, ErrClasses) {
 			t.Errorf("%d classes: %v", l, err)
 		}
 	}
-	if _, err := (Classification{make([]string, MaxClasses)}).Plan(); err != nil {
+	if _, err := (Classification{Classes: make([]string, MaxClasses)}).Plan(); err != nil {
 		t.Error(err)
 	}
 }

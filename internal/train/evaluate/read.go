@@ -13,7 +13,15 @@ import (
 // is right predictions K and all others W, those of records with other labels included. Of two classes
 // both tables have the right and wrong predictions of each class, if the cutoff is an edge. Of more
 // K and W are joined over all three tables.
-func readCells(classes []string, bins Bins, groups Groups, cells, noise []float64) *Confusion {
+//
+// laplace reports whether the noise is Laplace noise; then there are neither scores nor groups.
+func readCells(
+	classes []string,
+	bins Bins,
+	groups Groups,
+	cells, noise []float64,
+	laplace bool,
+) *Confusion {
 	l := len(classes)
 	b := bins.numBins()
 	tables, _ := tablesOf(l, bins, 0)
@@ -31,8 +39,12 @@ func readCells(classes []string, bins Bins, groups Groups, cells, noise []float6
 		out.Counts = append(out.Counts, roundCells(cells[truth*l:(truth+1)*l]))
 	}
 	v := square(out.Sigma) + 1./12
-	hits, misses := byClass(out.Counts[:l], v)
-	other := sumPart(toFloats(out.Counts[l]), v)
+	cell := noisy{variance: v}
+	if laplace {
+		cell = laplaceCell(v)
+	}
+	hits, misses := byClass(out.Counts[:l], cell)
+	other := sumCells(toFloats(out.Counts[l]), cell)
 	right := sumNoisy(hits)
 	wrong := sumNoisy(misses).addNoisy(other)
 	if b > 0 {
@@ -41,7 +53,7 @@ func readCells(classes []string, bins Bins, groups Groups, cells, noise []float6
 		of := square(noise[at]) + 1./12
 		out.Scores = readScores(l, bins, roundCells(table[:b]), roundCells(table[b:2*b]), of)
 		scores := [2][]float64{toFloats(out.Scores.Counts[0]), toFloats(out.Scores.Counts[1])}
-		alone := noisy{math.Round(cells[last-1]), square(noise[last-1]) + 1./12} // the last cell of the last joint table
+		alone := noisy{value: math.Round(cells[last-1]), variance: square(noise[last-1]) + 1./12} // the last cell of the last joint table
 		other = bestMean(other, alone)
 		if l == 2 {
 			if c := bins.Cutoff; c > 0 {
@@ -73,18 +85,21 @@ func readCells(classes []string, bins Bins, groups Groups, cells, noise []float6
 	out.Largest = compareLargest(hits, misses, other)
 	out.Records, out.Other = right.addNoisy(wrong).toCount(), other.toCount()
 	out.OtherShare = portionOf(other, sumNoisy(hits).addNoisy(sumNoisy(misses)), Level)
-	out.Missing = noisy{math.Round(cells[last]), square(noise[last]) + 1./12}.toCount()
+	out.Missing = noisy{
+		value:    math.Round(cells[last]),
+		variance: square(noise[last]) + 1./12,
+	}.toCount()
 	return out
 }
 
 // byClass returns the records of every class that are predicted rightly and wrongly, from
-// the confusion matrix whose cells have noise of variance v.
-func byClass(counts [][]int, v float64) (hits, misses []noisy) {
+// the confusion matrix whose cells have the given noise.
+func byClass(counts [][]int, noise noisy) (hits, misses []noisy) {
 	hits = make([]noisy, len(counts))
 	misses = make([]noisy, len(counts))
 	for truth, row := range counts {
 		for guess, n := range row {
-			cell := noisy{float64(n), v}
+			cell := noise.withValue(float64(n))
 			if truth == guess {
 				hits[truth] = cell
 			} else {
@@ -98,8 +113,8 @@ func byClass(counts [][]int, v float64) (hits, misses []noisy) {
 // rightPredictions returns the same from the table of right predictions.
 func rightPredictions(table [][2]int, v float64) (hits, misses []noisy) {
 	for _, row := range table {
-		misses = append(misses, noisy{float64(row[0]), v})
-		hits = append(hits, noisy{float64(row[1]), v})
+		misses = append(misses, noisy{value: float64(row[0]), variance: v})
+		hits = append(hits, noisy{value: float64(row[1]), variance: v})
 	}
 	return hits, misses
 }
@@ -117,11 +132,22 @@ func inPairs(cells []int) [][2]int {
 func bestMean(list ...noisy) noisy {
 	value := 0.
 	weight := 0.
+	fourth := 0.
 	for _, x := range list {
 		value += x.value / x.variance
 		weight += 1 / x.variance
+		fourth += x.fourth / square(square(x.variance))
 	}
-	return noisy{value / weight, 1 / weight}
+	return noisy{value / weight, 1 / weight, fourth / square(square(weight))}
+}
+
+// sumCells adds up cells with the given noise.
+func sumCells(cells []float64, noise noisy) noisy {
+	out := noisy{}
+	for _, x := range cells {
+		out = out.addNoisy(noise.withValue(x))
+	}
+	return out
 }
 
 func sumNoisy(list []noisy) noisy {
@@ -167,7 +193,9 @@ func compareLargest(hits, misses []noisy, other noisy) Largest {
 	d := gained.value - lost.value
 	all := own.value + others.value
 	luck := max(gained.value, 0) + max(lost.value, 0) - d*d/all
-	reach := normalDeviations(Level) * math.Sqrt(gained.variance+lost.variance+max(luck, 0))
+	variance := gained.variance + lost.variance + max(luck, 0)
+	reach := deviationsWithin(Level, (gained.fourth+lost.fourth)/square(variance)) *
+		math.Sqrt(variance)
 	out.GainLower = max((d-reach)/all, -1)
 	out.GainUpper = min((d+reach)/all, 1)
 	return out
