@@ -103,10 +103,6 @@ func linked(name string) string {
 	return code(name)
 }
 
-func code(word string) string {
-	return "`" + word + "`"
-}
-
 func codes(words []string) string {
 	var out []string
 	for _, w := range words {
@@ -157,18 +153,6 @@ func keyTable(section string) string {
 	return x.String()
 }
 
-// ofEach returns the common text of the methods of a key, or the text of each.
-func ofEach(k ownedKey, texts []string) string {
-	if len(slices.Compact(slices.Clone(texts))) == 1 {
-		return texts[0]
-	}
-	var out []string
-	for i, name := range k.names() {
-		out = append(out, "for "+code(name)+" "+texts[i])
-	}
-	return strings.Join(out, "; ")
-}
-
 func valueOf(k method.Key) string {
 	switch k.Kind {
 	case method.Word:
@@ -188,16 +172,6 @@ func valueOf(k method.Key) string {
 		return "a number per column, " + k.Bounds()
 	}
 	return fmt.Sprintf("%d or more columns", k.Least)
-}
-
-func defaultOf(k method.Key) string {
-	switch {
-	case k.Required != "":
-		return "required"
-	case k.Absent == "":
-		return code(k.Words[0])
-	}
-	return k.Absent
 }
 
 // TestInitListsWhatFits checks that a starter recipe lists only the methods for its task, and can be parsed.
