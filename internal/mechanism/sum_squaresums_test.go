@@ -83,8 +83,8 @@ func TestSquareEntriesSensitivity(t *testing.T) {
 	}
 }
 
-// TestSquareEntriesRelease checks that each sum is divided by its weight and has its own noise. With a scale of .0016 a number
-// is off by more than .2 with odds below 1e-5.
+// TestSquareEntriesRelease checks that each sum is divided by its weight and has its own noise. With a scale of at most
+// .029 in the count a number is off by more than .5 with odds below 1e-7.
 func TestSquareEntriesRelease(t *testing.T) {
 	for rel, residual := range map[budget.Relation]float64{
 		budget.AddRemove: 2, budget.Substitute: math.Sqrt2,
