@@ -102,17 +102,17 @@ func TestGapHolds(t *testing.T) {
 	}
 }
 
-// TestGapOverTables checks the level of the gap of kendall and sis over 200 random tables with 200 to 800 records, 6 to 12 columns
+// TestGapOverTables checks the level of the gap of kendall and sis over 200 random tables with 200 to 600 records, 6 to 12 columns
 // and effects from none to large: the best column left out exceeds the worst chosen one by no more than the gap in at least 95% of
 // them. With one column chosen, the rounds of kendall have the scores of sis. More than 30 failures have a probability below 1e-6.
 func TestGapOverTables(t *testing.T) {
 	const tables = 200
-	for _, x := range []rater{Kendall{K: 1}, SIS{K: 1, Score: ScoreTau}, SIS{K: 3, Score: ScoreTau}} {
+	for _, x := range []rater{Kendall{K: 1}, SIS{K: 3, Score: ScoreTau}} {
 		rng := rand.New(rand.NewPCG(33, 1))
 		failures := 0
 		largest := 0.
 		for range tables {
-			v, f, scores := drawRankTable(t, rng, 200+rng.IntN(600), 6+rng.IntN(7), 1.5*rng.Float64())
+			v, f, scores := drawRankTable(t, rng, 200+rng.IntN(400), 6+rng.IntN(7), 1.5*rng.Float64())
 			k := 1
 			if sis, ok := x.(SIS); ok {
 				k = sis.K
