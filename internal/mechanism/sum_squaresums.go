@@ -337,7 +337,7 @@ func squareSumsSensitivity(relation budget.Relation, cells bool) float64 {
 // all at most 1.6, attained by |t| = 1 and an r on a level.
 //
 // Substitution of records with numbers: the count stays, the sum of t moves by at most .2, and q by at most 1. If both r are
-// beyond 1, e stays and the nodes move by at most .8. If one is, e moves by at most 1 and the nodes by at most .4; if none is, e
+// beyond 1, e stays and the nodes move by at most .8. If one is, e moves by at most 1 and the nodes by at most .4; otherwise e
 // moves by at most 1. So at most .2 + 1 + 1 + .4 = 2.6. Of a record with numbers by one without, or the other way round:
 // .1 + .1 + 1 + 1 + .4, and .3 for the missing one, together 2.9, attained. Substituted private columns are a case of
 // substitution. Rounding toward zero makes no number larger in magnitude.

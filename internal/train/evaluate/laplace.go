@@ -27,7 +27,7 @@ func deviationsWithin(level, excess float64) float64 {
 	wave := newGammaWave(laplaceExcess / excess)
 	for range 40 {
 		middle := (lower + upper) / 2
-		if wave.within(middle) < level {
+		if wave.probabilityWithin(middle) < level {
 			lower = middle
 		} else {
 			upper = middle
@@ -57,9 +57,9 @@ func newGammaWave(shape float64) *gammaWave {
 	return &out
 }
 
-// within returns the probability of [-x, x] (J. Gil-Pelaez, "Note on the inversion theorem", Biometrika 1951):
+// probabilityWithin returns the probability of [-x, x] (J. Gil-Pelaez, "Note on the inversion theorem", Biometrika 1951):
 // 2/pi times the integral of sin(t x) f(t)/t over the positive numbers.
-func (w *gammaWave) within(x float64) float64 {
+func (w *gammaWave) probabilityWithin(x float64) float64 {
 	sum := 0.
 	for k, f := range w {
 		if f == 0 {

@@ -103,7 +103,7 @@ func TestGapHolds(t *testing.T) {
 }
 
 // TestGapOverTables checks the level of the gap of kendall and sis over 200 random tables with 200 to 600 records, 6 to 12 columns
-// and effects from none to large: the best column left out exceeds the worst chosen one by no more than the gap in at least 95% of
+// and effects from 0 to large: the best column left out exceeds the worst chosen one by no more than the gap in at least 95% of
 // them. With one column chosen, the rounds of kendall have the scores of sis. More than 30 failures have a probability below 1e-6.
 func TestGapOverTables(t *testing.T) {
 	const tables = 200
