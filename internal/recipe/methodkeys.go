@@ -232,7 +232,7 @@ func (k ownedKey) explain() string {
 		}
 	}
 	if !strings.Contains(text, "default") {
-		text += " Default: " + ofEach(k, defaults) + "."
+		text += " Default: " + joinByMethod(k, defaults) + "."
 	}
 	text = strings.Join(append([]string{text}, docs...), " ")
 	return markup.ReplaceAllString(strings.ReplaceAll(text, "`", ""), "$1")
@@ -241,14 +241,14 @@ func (k ownedKey) explain() string {
 // markup matches a link of Markdown.
 var markup = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 
-// ofEach returns the common text of the methods of a key, or the text of each.
-func ofEach(k ownedKey, texts []string) string {
+// joinByMethod returns the common text of the methods of a key, or the text of each.
+func joinByMethod(k ownedKey, texts []string) string {
 	if len(slices.Compact(slices.Clone(texts))) == 1 {
 		return texts[0]
 	}
 	var out []string
 	for i, name := range k.names() {
-		out = append(out, "for "+code(name)+" "+texts[i])
+		out = append(out, "for "+asCode(name)+" "+texts[i])
 	}
 	return strings.Join(out, "; ")
 }
@@ -259,13 +259,13 @@ func defaultOf(k method.Key) string {
 	case k.Required != "":
 		return "required"
 	case k.Absent == "":
-		return code(k.Words[0])
+		return asCode(k.Words[0])
 	}
 	return k.Absent
 }
 
-// code marks a word as code.
-func code(word string) string {
+// asCode marks a word as code.
+func asCode(word string) string {
 	return "`" + word + "`"
 }
 

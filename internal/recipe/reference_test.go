@@ -97,16 +97,16 @@ func linked(name string) string {
 	for _, page := range methodPages {
 		text, err := os.ReadFile(filepath.Join("..", "..", "docs", "methods", page+".md"))
 		if err == nil && strings.Contains(string(text), "\n## "+name+"\n") {
-			return "[" + code(name) + "](../methods/" + page + ".md#" + name + ")"
+			return "[" + asCode(name) + "](../methods/" + page + ".md#" + name + ")"
 		}
 	}
-	return code(name)
+	return asCode(name)
 }
 
 func codes(words []string) string {
 	var out []string
 	for _, w := range words {
-		out = append(out, code(w))
+		out = append(out, asCode(w))
 	}
 	return strings.Join(out, ", ")
 }
@@ -147,7 +147,7 @@ func keyTable(section string) string {
 				text += " " + o.key.Doc
 			}
 		}
-		x.row(code(section+"."+k.Name), codes(k.users()), ofEach(k, values), ofEach(k, defaults),
+		x.row(asCode(section+"."+k.Name), codes(k.users()), joinByMethod(k, values), joinByMethod(k, defaults),
 			text)
 	}
 	return x.String()
