@@ -261,11 +261,7 @@ func readR2(
 	count, noise := l.countBeyond(sizes)
 	out.Far = count > 2*noise
 	share := min(max(count/e.n, 0), 1)
-	z := twoSided
-	if sizes.Laplace {
-		z = laplaceBound(twoSided)
-	}
-	reach := z * math.Sqrt(square(noise)+max(count, 0)) / e.n
+	reach := deviationsOfSizes(sizes) * math.Sqrt(square(noise)+max(count, 0)) / e.n
 	out.Beyond = limitShare(
 		Share{
 			Value: share,
@@ -283,6 +279,15 @@ func readR2(
 		}
 	}
 	return out
+}
+
+// deviationsOfSizes returns the number of standard deviations of a sum of counts of sizes within which it is with probability
+// [Level] or more.
+func deviationsOfSizes(sizes mechanism.Sizes) float64 {
+	if sizes.Laplace {
+		return laplaceBound(twoSided)
+	}
+	return twoSided
 }
 
 // makeConsistent returns a mean absolute error and a root mean squared error that can belong to the same errors:

@@ -3,6 +3,8 @@ package evaluate
 import (
 	"math"
 	"slices"
+
+	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
 // readCells reads everything from the noisy cells of the tables, in the order of
@@ -23,7 +25,6 @@ func readCells(
 	laplace bool,
 ) *Confusion {
 	l := len(classes)
-	b := bins.numBins()
 	tables, _ := tablesOf(l, bins, 0)
 	own := 0
 	for _, table := range tables {
@@ -44,52 +45,67 @@ func readCells(
 		cell = laplaceCell(v)
 	}
 	hits, misses := byClass(out.Counts[:l], cell)
-	other := sumCells(toFloats(out.Counts[l]), cell)
-	right := sumNoisy(hits)
-	wrong := sumNoisy(misses).addNoisy(other)
-	if b > 0 {
-		at := tables[0].Cells
-		table := cells[at:]
-		of := square(noise[at]) + 1./12
-		out.Scores = readScores(l, bins, roundCells(table[:b]), roundCells(table[b:2*b]), of)
-		scores := [2][]float64{toFloats(out.Scores.Counts[0]), toFloats(out.Scores.Counts[1])}
-		alone := noisy{value: math.Round(cells[last-1]), variance: square(noise[last-1]) + 1./12} // the last cell of the last joint table
-		other = bestMean(other, alone)
-		if l == 2 {
-			if c := bins.Cutoff; c > 0 {
-				hits[0], misses[0] = bestMean(hits[0], sumPart(scores[0][:c], of)),
-					bestMean(misses[0], sumPart(scores[0][c:], of))
-				hits[1], misses[1] = bestMean(hits[1], sumPart(scores[1][c:], of)),
-					bestMean(misses[1], sumPart(scores[1][:c], of))
-			}
-			right, wrong = sumNoisy(hits), sumNoisy(misses).addNoisy(other)
-		} else {
-			out.Right = inPairs(roundCells(cells[at+tables[1].Cells : last-1]))
-			again, missed := rightPredictions(out.Right, alone.variance)
-			right = bestMean(right, sumNoisy(again), sumPart(scores[1], of))
-			wrong = bestMean(wrong, sumNoisy(missed).addNoisy(alone), sumPart(scores[0], of))
-			for k := range hits {
-				hits[k], misses[k] = bestMean(hits[k], again[k]), bestMean(misses[k], missed[k])
-			}
-		}
+	c := groupCells{hits: hits, misses: misses, other: sumCells(toFloats(out.Counts[l]), cell)}
+	c.right = sumNoisy(c.hits)
+	c.wrong = sumNoisy(c.misses).addNoisy(c.other)
+	if bins.numBins() > 0 {
+		out.joinScores(&c, bins, tables, cells, noise)
 	}
 	if len(byGroup) > 0 {
 		table := readTable(l, groups.count(), byGroup, groupNoise)
-		joined := groupCells{hits, misses, other, right, wrong}
-		joined.joinGroups(table)
-		other, right, wrong = joined.other, joined.right, joined.wrong
+		c.joinGroups(table)
 		out.Groups = ClassGroups(groups.Column, groups.Names, table)
 	}
-	out.Accuracy = portionOf(right, wrong, Level)
-	out.Recalls, out.Balanced = classRecalls(hits, misses)
-	out.Largest = compareLargest(hits, misses, other)
-	out.Records, out.Other = right.addNoisy(wrong).toCount(), other.toCount()
-	out.OtherShare = portionOf(other, sumNoisy(hits).addNoisy(sumNoisy(misses)), Level)
+	out.Accuracy = portionOf(c.right, c.wrong, Level)
+	out.Recalls, out.Balanced = classRecalls(c.hits, c.misses)
+	out.Largest = compareLargest(c.hits, c.misses, c.other)
+	out.Records, out.Other = c.right.addNoisy(c.wrong).toCount(), c.other.toCount()
+	out.OtherShare = portionOf(c.other, sumNoisy(c.hits).addNoisy(sumNoisy(c.misses)), Level)
 	out.Missing = noisy{
 		value:    math.Round(cells[last]),
 		variance: square(noise[last]) + 1./12,
 	}.toCount()
 	return out
+}
+
+// joinScores reads the table of scores and, of more than two classes, that of right predictions, and joins their numbers of
+// records with those of the confusion matrix.
+func (x *Confusion) joinScores(
+	c *groupCells,
+	bins Bins,
+	tables []mechanism.JointTable,
+	cells, noise []float64,
+) {
+	l := len(x.Classes)
+	b := bins.numBins()
+	last := len(cells) - 1
+	at := tables[0].Cells
+	table := cells[at:]
+	of := square(noise[at]) + 1./12
+	x.Scores = readScores(l, bins, roundCells(table[:b]), roundCells(table[b:2*b]), of)
+	scores := [2][]float64{toFloats(x.Scores.Counts[0]), toFloats(x.Scores.Counts[1])}
+	alone := noisy{ // the last cell of the last joint table
+		value:    math.Round(cells[last-1]),
+		variance: square(noise[last-1]) + 1./12,
+	}
+	c.other = bestMean(c.other, alone)
+	if l == 2 {
+		if at := bins.Cutoff; at > 0 {
+			c.hits[0], c.misses[0] = bestMean(c.hits[0], sumPart(scores[0][:at], of)),
+				bestMean(c.misses[0], sumPart(scores[0][at:], of))
+			c.hits[1], c.misses[1] = bestMean(c.hits[1], sumPart(scores[1][at:], of)),
+				bestMean(c.misses[1], sumPart(scores[1][:at], of))
+		}
+		c.right, c.wrong = sumNoisy(c.hits), sumNoisy(c.misses).addNoisy(c.other)
+		return
+	}
+	x.Right = inPairs(roundCells(cells[at+tables[1].Cells : last-1]))
+	again, missed := rightPredictions(x.Right, alone.variance)
+	c.right = bestMean(c.right, sumNoisy(again), sumPart(scores[1], of))
+	c.wrong = bestMean(c.wrong, sumNoisy(missed).addNoisy(alone), sumPart(scores[0], of))
+	for k := range c.hits {
+		c.hits[k], c.misses[k] = bestMean(c.hits[k], again[k]), bestMean(c.misses[k], missed[k])
+	}
 }
 
 // byClass returns the records of every class that are predicted rightly and wrongly, from
