@@ -362,10 +362,6 @@ func TestPureRun(t *testing.T) {
 		}
 	}
 	for want, change := range map[string]func(*dptrain.Run){
-		"the held-out metric draws Gaussian noise": func(r *dptrain.Run) {
-			r.Holdout = .2
-			r.Model = svm.SVM{}
-		},
 		"the model (adassp) draws Gaussian noise": func(r *dptrain.Run) {
 			r.Model = adassp.AdaSSP{}
 		},

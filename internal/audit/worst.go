@@ -87,10 +87,13 @@ func WorstPairs() []WorstPair {
 		valueSumsPair(),
 		clampedSumsPair(),
 		sizeCountsPair(),
+		sizeEntriesPair(),
 		squareSumsPair(),
+		squareEntriesPair(),
 		groupedSquaresPair(),
 		countedVotesPair(),
 		tallyPair(),
+		tallyEntriesPair(),
 		classStatisticsPair(),
 		minimizerPair(),
 		minimizerCoordinatesPair(),
@@ -261,6 +264,12 @@ func cellPair(x budget.Statistic, vector vectorStatistic) WorstPair {
 			return releaseCells(v), err
 		},
 	}
+}
+
+// pure returns the pair of a release that is priced for Laplace noise.
+func (x WorstPair) pure() WorstPair {
+	x.Kind = budget.Pure
+	return x
 }
 
 // choicePair returns the pair of a choice between two candidates.

@@ -328,6 +328,46 @@ func sizeCountsPair() WorstPair {
 		})
 }
 
+// sizeEntriesPair is sizeCountsPair with Laplace noise.
+func sizeEntriesPair() WorstPair {
+	return jointPair(mechanism.StatSizeEntries,
+		func(s *mechanism.Session, record int) func(*mechanism.Session, string) ([]float64, error) {
+			c := s.NewSizeCounts(2)
+			if record != 0 {
+				bin := byRecord[uint16](record, 0, 0, 1)
+				c.Add([]uint16{bin}, []uint16{bin})
+			}
+			return func(s *mechanism.Session, name string) ([]float64, error) {
+				released, err := c.ReleaseEntries(s, name)
+				m := released.Value()
+				out := append([]float64(nil), m.First...)
+				out = append(out, m.Second...)
+				return append(out, m.Missing), err
+			}
+		}).pure()
+}
+
+// squareEntriesPair attains the bound: one record at the level of a node, with its target at the limit, and under substitution
+// one without numbers.
+func squareEntriesPair() WorstPair {
+	return jointPair(mechanism.StatSquareEntries,
+		func(s *mechanism.Session, record int) func(*mechanism.Session, string) ([]float64, error) {
+			q := s.NewSquareEntries(mechanism.Nodes{Top: 2})
+			switch record {
+			case 1:
+				q.Add([]float64{1}, []float64{2}, []uint16{mechanism.NoSize})
+			case -1:
+				q.Add([]float64{math.NaN()}, []float64{0}, []uint16{mechanism.NoSize})
+			}
+			return func(s *mechanism.Session, name string) ([]float64, error) {
+				released, err := q.ReleaseEntries(s, name)
+				m := released.Value()
+				return append([]float64{m.Count, m.Sum, m.Target, m.Residual, m.Missing},
+					m.Nodes...), err
+			}
+		}).pure()
+}
+
 // squareSumsPair attains the bound: one record at the level of a node, with its target at the limit.
 func squareSumsPair() WorstPair {
 	return jointPair(mechanism.StatSquareSums,
@@ -415,6 +455,22 @@ func tallyPair() WorstPair {
 				return out.Value(), err
 			}
 		})
+}
+
+// tallyEntriesPair is tallyPair with Laplace noise.
+func tallyEntriesPair() WorstPair {
+	return jointPair(mechanism.StatTallyEntries,
+		func(s *mechanism.Session, record int) func(*mechanism.Session, string) ([]float64, error) {
+			c := s.NewTally([]mechanism.JointTable{{Cells: 2, Share: 1}}, 1)
+			if record != 0 {
+				cell := byRecord[uint16](record, 0, 0, 1)
+				c.Add([][]uint16{{cell}}, []uint16{math.MaxUint16})
+			}
+			return func(s *mechanism.Session, name string) ([]float64, error) {
+				out, _, err := c.ReleaseEntries(s, name)
+				return out.Value(), err
+			}
+		}).pure()
 }
 
 // treeCountsPair has a record whose two numeric cells are missing on one side and outside the range on the other.

@@ -48,14 +48,19 @@ func changeNorm(a, b Bounded[Vector]) float64 {
 	lo := math.Inf(1)
 	hi := math.Inf(-1)
 	sum := 0.0
+	absolute := 0.0
 	for i := range a.value {
 		d := float64(b.value[i] - a.value[i])
 		lo = math.Min(lo, d)
 		hi = math.Max(hi, d)
 		sum += d * d
+		absolute += math.Abs(d)
 	}
-	if a.norm&^OfUnit == Width {
+	switch a.norm &^ OfUnit {
+	case Width:
 		return hi - lo
+	case L1:
+		return absolute
 	}
 	return math.Sqrt(sum)
 }

@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/dptrain/dptrain/budget"
 )
@@ -48,6 +49,12 @@ func LaplaceCells(
 	)
 	s.noteRelease(t, x.Sensitivity(), float64(b)*x.unit)
 	return Public[[]float64]{toFloats(out, x.unit)}, nil
+}
+
+// LaplaceDeviation returns the standard deviation of the noise of a leaf that [LaplaceCells] has released: sqrt2 times its
+// scale. It is 0 before the release.
+func LaplaceDeviation(s *Session, name string) float64 {
+	return math.Sqrt2 * s.Scale(name)
 }
 
 // CellBound returns the weighted counts of [Histogram.Bound] with their L1 sensitivity.

@@ -77,6 +77,12 @@ func (c *SizeCounts) boundCounts() Bounded[Vector] {
 	if c.relation != budget.AddRemove {
 		squares *= 2
 	}
+	return Bounded[Vector]{c.weightedCounts(noSizeWeight), L2, roundUp(math.Sqrt(squares)),
+		countUnit, StatSizeCounts}
+}
+
+// weightedCounts returns the counts with their weights; missing is that of the cell of records without sizes.
+func (c *SizeCounts) weightedCounts(missing int64) Vector {
 	out := make(Vector, 0, 2*len(c.first)+1)
 	for _, v := range c.first {
 		out = append(out, v*firstSizeWeight)
@@ -84,8 +90,22 @@ func (c *SizeCounts) boundCounts() Bounded[Vector] {
 	for _, v := range c.second {
 		out = append(out, v*secondSizeWeight)
 	}
-	return Bounded[Vector]{append(out, c.missing[0]*noSizeWeight), L2, roundUp(math.Sqrt(squares)),
-		countUnit, StatSizeCounts}
+	return append(out, c.missing[0]*missing)
+}
+
+// noSizeEntryWeight is the weight of a record without sizes in [SizeCounts.entryBound], in countUnit.
+const noSizeEntryWeight = firstSizeWeight + secondSizeWeight
+
+// entryBound returns the weighted counts with their L1 sensitivity, for Laplace noise.
+//
+// A record adds 1 to a bin of the first size and 1/2 to one of the second, or 3/2 to the cell of records without sizes. Add or
+// remove one record: 3/2. Substitution: one contribution leaves and another one comes, at most 3. Both are attained.
+func (c *SizeCounts) entryBound() Bounded[Vector] {
+	sens := float64(noSizeEntryWeight)
+	if c.relation != budget.AddRemove {
+		sens *= 2
+	}
+	return Bounded[Vector]{c.weightedCounts(noSizeEntryWeight), L1, sens, countUnit, StatSizeEntries}
 }
 
 // Sizes are released [SizeCounts]: noisy numbers of records, which may be negative, and
@@ -97,6 +117,8 @@ type Sizes struct {
 	FirstNoise   float64
 	SecondNoise  float64
 	MissingNoise float64
+
+	Laplace bool // the noise of each number is Laplace noise, and otherwise Gaussian
 }
 
 // Release releases the counts by [Gaussian] as draw 0 of the leaf name.
@@ -105,12 +127,23 @@ func (c *SizeCounts) Release(s *Session, name string) (Public[Sizes], error) {
 	if err != nil {
 		return Public[Sizes]{}, err
 	}
-	const (
-		second  = secondSizeWeight * countUnit
-		missing = noSizeWeight * countUnit
-	)
-	values := noisy.Value()
-	sigma := s.Scale(name)
+	return Public[Sizes]{c.readSizes(noisy.Value(), s.Scale(name), noSizeWeight*countUnit)}, nil
+}
+
+// ReleaseEntries releases the counts by [LaplaceCells] as the leaf name.
+func (c *SizeCounts) ReleaseEntries(s *Session, name string) (Public[Sizes], error) {
+	noisy, err := LaplaceCells(s, name, c.entryBound())
+	if err != nil {
+		return Public[Sizes]{}, err
+	}
+	out := c.readSizes(noisy.Value(), LaplaceDeviation(s, name), noSizeEntryWeight*countUnit)
+	out.Laplace = true
+	return Public[Sizes]{out}, nil
+}
+
+// readSizes divides released numbers by their weights. sigma is the standard deviation of the noise in each.
+func (c *SizeCounts) readSizes(values []float64, sigma, missing float64) Sizes {
+	const second = secondSizeWeight * countUnit
 	bins := len(c.first)
 	out := Sizes{
 		First:        values[:bins:bins],
@@ -123,8 +156,11 @@ func (c *SizeCounts) Release(s *Session, name string) (Public[Sizes], error) {
 	for b := range out.Second {
 		out.Second[b] /= second
 	}
-	return Public[Sizes]{out}, nil
+	return out
 }
 
-// StatSizeCounts is the statistic of [SizeCounts.Release].
-const StatSizeCounts budget.Statistic = "size counts"
+// The statistics of [SizeCounts.Release] and of [SizeCounts.ReleaseEntries].
+const (
+	StatSizeCounts  budget.Statistic = "size counts"
+	StatSizeEntries budget.Statistic = "size entries"
+)

@@ -36,6 +36,60 @@ func TestSizeCountsSensitivity(t *testing.T) {
 	}
 }
 
+// TestSizeEntriesSensitivity searches the same records for the L1 sensitivity of the counts with Laplace noise, which is attained.
+func TestSizeEntriesSensitivity(t *testing.T) {
+	const bins = 3
+	searchNeighbours(t, 2, bins*bins+1, .999999, func(s *Session, rows []int) Bounded[Vector] {
+		c := s.NewSizeCounts(bins)
+		for _, r := range rows {
+			first := uint16(r % bins)
+			if r == bins*bins {
+				first = NoSize
+			}
+			c.Add([]uint16{first}, []uint16{uint16(r / bins)})
+		}
+		return c.entryBound()
+	})
+	for rel, want := range map[budget.Relation]float64{
+		budget.AddRemove: 1.5, budget.Substitute: 3,
+	} {
+		if got := testSession(t, rel, 1).NewSizeCounts(2).entryBound().Sensitivity(); got != want {
+			t.Errorf("%v: %v, want %v", rel, got, want)
+		}
+	}
+}
+
+// TestSizeEntriesRelease checks that each cell is divided by its weight and has its own noise. With a scale of .0015 a cell of the
+// second size is off by .1 with odds below 1e-13.
+func TestSizeEntriesRelease(t *testing.T) {
+	priced, err := budget.Calibrate(budget.Sequence("run",
+		budget.PureLeaf("leaf", 1, 1).WithStatistic(StatSizeEntries)), budget.Target{Epsilon: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSession(priced)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.NewSizeCounts(2)
+	c.Add([]uint16{0, 0, 9, NoSize}, []uint16{1, 1, 0, 0})
+	released, err := c.ReleaseEntries(s, "leaf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := released.Value()
+	cells := append(append(append([]float64(nil), got.First...), got.Second...), got.Missing)
+	for k, want := range []float64{2, 1, 1, 2, 1} {
+		if math.Abs(cells[k]-want) > .1 {
+			t.Errorf("cell %d is %v, want %v", k, cells[k], want)
+		}
+	}
+	if want := math.Sqrt2 * .0015; math.Abs(got.FirstNoise/want-1) > 1e-3 ||
+		got.SecondNoise != 2*got.FirstNoise || !got.Laplace {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestSizeCountsOfMissing checks that a record without a size moves the counts by as much as one with sizes, up to
 // the rounding of its weight, and changes only its own cell.
 func TestSizeCountsOfMissing(t *testing.T) {

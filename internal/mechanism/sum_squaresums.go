@@ -18,8 +18,10 @@ const (
 	squareMissingWeight  = .4
 )
 
-// squareWeights are the weights that depend on the neighbouring relation.
+// squareWeights are the weights of the statistics of [SquareSums], which depend on the neighbouring relation and on the kind
+// of noise.
 type squareWeights struct {
+	count, sum, contrast, missing float64
 	// tilt is subtracted from the square of the residual, times the square of the target, and target is the weight
 	// of the latter.
 	tilt, target float64
@@ -42,21 +44,52 @@ type squareWeights struct {
 func weightsOf(relation budget.Relation) squareWeights {
 	if relation != budget.AddRemove {
 		return squareWeights{
-			tilt:   0,
-			target: 1,
-			node:   .6,
-			far:    .25,
-			cell:   .25,
+			count:    squareCountWeight,
+			sum:      squareSumWeight,
+			contrast: squareContrastWeight,
+			missing:  squareMissingWeight,
+			tilt:     0,
+			target:   1,
+			node:     .6,
+			far:      .25,
+			cell:     .25,
 		}
 	}
 	const node = .9
 	return squareWeights{
-		tilt:   .5,
-		target: math.Sqrt(.75),
-		node:   node,
-		far:    node,
-		cell:   math.Sqrt(node * node / 2),
+		count:    squareCountWeight,
+		sum:      squareSumWeight,
+		contrast: squareContrastWeight,
+		missing:  squareMissingWeight,
+		tilt:     .5,
+		target:   math.Sqrt(.75),
+		node:     node,
+		far:      node,
+		cell:     math.Sqrt(node * node / 2),
 	}
+}
+
+// entryWeightsOf returns the weights for Laplace noise. Sums cost their weights there, not the squares of them, so there is no
+// contrast, and the count and the sum of t have a smaller part.
+//
+// Under add-remove the numbers are e - q/2 and q/2, with |e - q/2| + q/2 = max(e, q - e) <= 1, where e and q by themselves can
+// attain 2. With noise of variance s^2 in both, e has 2 s^2, q has 4 s^2, and their covariance is 2 s^2. Under the other relations
+// e and q may change in opposite directions, so they are released by themselves.
+func entryWeightsOf(relation budget.Relation) squareWeights {
+	w := squareWeights{
+		count:   .1,
+		sum:     .1,
+		node:    .4,
+		missing: 1.6,
+		tilt:    .5,
+		target:  .5,
+	}
+	if relation != budget.AddRemove {
+		w.missing = .3
+		w.tilt = 0
+		w.target = 1
+	}
+	return w
 }
 
 // CellGroups describes the cells that a [SquareSums] has in addition to its sums: one
@@ -121,6 +154,7 @@ func (n Nodes) Level(j int) float64 {
 type SquareSums struct {
 	weights  squareWeights
 	relation budget.Relation
+	entries  bool    // for Laplace noise
 	part     float64 // factor of every weight; 1, but for the sums beside those of groups
 	groups   CellGroups
 	nodes    Nodes
@@ -147,30 +181,42 @@ func (m Maker) scaledSquareSums(
 	if g.Len() < 0 || g.Len() >= NoSize || !(ratio >= 0 && ratio <= math.MaxFloat64) {
 		panic("mechanism: the cells of sums of squares are too many, or the ratio is not at least 0")
 	}
-	q := &SquareSums{
-		weights:  weightsOf(m.Relation()),
-		relation: m.Relation(),
-		part:     part,
-		groups:   g,
-		nodes:    n,
-		ratio:    ratio,
-		beyond:   make([]int64, n.Len()),
-	}
-	for j := range n.Len() + 1 {
-		q.squares = append(q.squares, n.Level(j)*n.Level(j))
-	}
+	q := m.newSquareSums(n, weightsOf(m.Relation()), part)
+	q.groups = g
+	q.ratio = ratio
 	if cells := g.Len(); cells > 0 {
 		q.cells = make([]int64, cells-1)
 	}
 	return q
 }
 
-// toGrains returns a number of at most 1 in magnitude in grid units, toward zero.
+// NewSquareEntries returns an empty accumulator for [SquareSums.ReleaseEntries]: without cells and without a contrast.
+func (m Maker) NewSquareEntries(n Nodes) *SquareSums {
+	q := m.newSquareSums(n, entryWeightsOf(m.Relation()), 1)
+	q.entries = true
+	return q
+}
+
+func (m Maker) newSquareSums(n Nodes, weights squareWeights, part float64) *SquareSums {
+	q := &SquareSums{
+		weights:  weights,
+		relation: m.Relation(),
+		part:     part,
+		nodes:    n,
+		beyond:   make([]int64, n.Len()),
+	}
+	for j := range n.Len() + 1 {
+		q.squares = append(q.squares, n.Level(j)*n.Level(j))
+	}
+	return q
+}
+
+// toGrains returns a number of at most 2 in magnitude in grid units, toward zero.
 func toGrains(x float64) int64 {
 	return int64(x / sumUnit)
 }
 
-// toGrains returns a number of at most 1 in magnitude times the factor of the weights, in grid units, toward zero.
+// toGrains returns a number of at most 2 in magnitude times the factor of the weights, in grid units, toward zero.
 func (q *SquareSums) toGrains(x float64) int64 {
 	return toGrains(q.part * x)
 }
@@ -185,12 +231,12 @@ func (q *SquareSums) Add(t, r []float64, cell []uint16) {
 	}
 	for i, x := range t {
 		if x != x {
-			q.sums[5] += q.toGrains(squareMissingWeight)
+			q.sums[5] += q.toGrains(q.weights.missing)
 			continue
 		}
 		x = min(max(x, -1), 1)
-		q.sums[0] += q.toGrains(squareCountWeight)
-		q.sums[1] += q.toGrains(squareSumWeight * x)
+		q.sums[0] += q.toGrains(q.weights.count)
+		q.sums[1] += q.toGrains(q.weights.sum * x)
 		q.addSquares(x*x, q.addPlace(math.Abs(r[i]), cell[i]))
 	}
 }
@@ -200,7 +246,7 @@ func (q *SquareSums) addSquares(target, residual float64) {
 	q.sums[2] += q.toGrains(q.weights.target * target)
 	q.sums[3] += q.toGrains(squareResidualWeight * (residual - float64(q.weights.tilt*target)))
 	contrast := (residual - float64(q.ratio*target)) / max(q.ratio, 1)
-	q.sums[4] += q.toGrains(squareContrastWeight * min(contrast*contrast, 1))
+	q.sums[4] += q.toGrains(q.weights.contrast * min(contrast*contrast, 1))
 }
 
 // addPlace adds a record's part of the nodes and cells. It returns the square of its residual of magnitude r, at most 1.
@@ -273,15 +319,65 @@ func (q *SquareSums) Cells() Cells {
 func squareSumsSensitivity(relation budget.Relation, cells bool) float64 {
 	square := func(x float64) float64 { return x * x }
 	w := weightsOf(relation)
-	change := square(squareResidualWeight) + square(squareContrastWeight) + square(w.node)
+	change := square(squareResidualWeight) + square(w.contrast) + square(w.node)
 	if relation == budget.AddRemove {
-		return roundUp(math.Sqrt(change + square(squareCountWeight) + square(squareSumWeight)))
+		return roundUp(math.Sqrt(change + square(w.count) + square(w.sum)))
 	}
-	change += square(w.target) + square(2*squareSumWeight)
+	change += square(w.target) + square(2*w.sum)
 	if cells {
 		change += 2 * square(w.cell)
 	}
 	return roundUp(math.Sqrt(change))
+}
+
+// squareEntriesSensitivity returns the L1 sensitivity of [SquareSums] for Laplace noise.
+//
+// Add or remove one record without a target: 1.6. One with a target brings .1 to the count and at most .1 to the sum of t,
+// max(e, q - e) <= 1 to the sums of e - q/2 and q/2, and .4 to nodes: u_j and u_(j-1) add up to 1, and level 0 is left out. In
+// all at most 1.6, attained by |t| = 1 and an r on a level.
+//
+// Substitution of records with numbers: the count stays, the sum of t moves by at most .2, and q by at most 1. If both r are
+// beyond 1, e stays and the nodes move by at most .8. If one is, e moves by at most 1 and the nodes by at most .4; otherwise e
+// moves by at most 1. So at most .2 + 1 + 1 + .4 = 2.6. Of a record with numbers by one without, or the other way round:
+// .1 + .1 + 1 + 1 + .4, and .3 for the missing one, together 2.9, attained. Substituted private columns are a case of
+// substitution. Rounding toward zero makes no number larger in magnitude.
+func squareEntriesSensitivity(relation budget.Relation) float64 {
+	w := entryWeightsOf(relation)
+	change := w.count + w.sum + squareResidualWeight + w.node
+	if relation != budget.AddRemove {
+		change += w.target + w.missing
+	}
+	return roundUp(change)
+}
+
+// entryBound returns the sums with their L1 sensitivity, for Laplace noise.
+func (q *SquareSums) entryBound() Bounded[Vector] {
+	return Bounded[Vector]{q.vector(), L1, squareEntriesSensitivity(q.relation) / sumUnit, sumUnit,
+		StatSquareEntries}
+}
+
+// SquareEntriesNoise returns the standard deviation of the noise of the sum of squares of residuals that
+// [SquareSums.ReleaseEntries] releases as leaf name of s: a public fact, known before the release.
+func SquareEntriesNoise(s *Session, name string) float64 {
+	w := entryWeightsOf(s.Relation())
+	scale := squareEntriesSensitivity(s.Relation()) / s.Epsilon(name)
+	return math.Sqrt2 * scale * math.Hypot(1, w.tilt/w.target)
+}
+
+// ReleaseEntries releases the sums by [LaplaceCells] as the leaf name. The accumulator is from [Maker.NewSquareEntries].
+func (q *SquareSums) ReleaseEntries(s *Session, name string) (Public[Squares], error) {
+	if !q.entries {
+		panic("mechanism: sums of squares for Gaussian noise are released with Laplace noise")
+	}
+	noisy, err := LaplaceCells(s, name, q.entryBound())
+	if err != nil {
+		return Public[Squares]{}, err
+	}
+	out := q.readSquares(noisy.Value(), LaplaceDeviation(s, name))
+	out.Laplace = true
+	out.Contrast = 0
+	out.ContrastNoise = math.Inf(1)
+	return Public[Squares]{out}, nil
 }
 
 // SquareSumsNoise returns the standard deviation of the noise of the sums of squares in [SquareSums]
@@ -345,10 +441,15 @@ type Squares struct {
 
 	FarNoise, CellNoise float64 // of the first cell; of the others and of groups
 	SharedNoise         float64 // covariance of the noise of Target and of Residual
+
+	Laplace bool // the noise of each sum is Laplace noise, and otherwise Gaussian; then there is no contrast
 }
 
 // Release releases the sums by [Gaussian] as draw 0 of the leaf name.
 func (q *SquareSums) Release(s *Session, name string) (Public[Squares], error) {
+	if q.entries {
+		panic("mechanism: sums of squares for Laplace noise are released with Gaussian noise")
+	}
 	noisy, err := Gaussian(s, name, q.boundSums())
 	if err != nil {
 		return Public[Squares]{}, err
@@ -378,27 +479,30 @@ func (q *SquareSums) readSquares(v []float64, sigma float64) Squares {
 	target := v[2] / w.target
 	noise := sigma / w.target
 	return Squares{
-		Count:         v[0] / squareCountWeight,
-		Sum:           v[1] / squareSumWeight,
+		Count:         v[0] / w.count,
+		Sum:           v[1] / w.sum,
 		Target:        target,
 		Residual:      v[3]/squareResidualWeight + float64(w.tilt*target),
-		Contrast:      v[4] / squareContrastWeight,
-		Missing:       v[5] / squareMissingWeight,
+		Contrast:      v[4] / w.contrast,
+		Missing:       v[5] / w.missing,
 		Nodes:         nodes,
 		Cells:         cells[:count:count],
 		Groups:        cells[count:],
-		CountNoise:    sigma / squareCountWeight,
-		SumNoise:      sigma / squareSumWeight,
+		CountNoise:    sigma / w.count,
+		SumNoise:      sigma / w.sum,
 		TargetNoise:   noise,
 		ResidualNoise: math.Hypot(sigma/squareResidualWeight, w.tilt*noise),
-		ContrastNoise: sigma / squareContrastWeight,
+		ContrastNoise: sigma / w.contrast,
 		NodeNoise:     sigma / w.node,
-		MissingNoise:  sigma / squareMissingWeight,
+		MissingNoise:  sigma / w.missing,
 		FarNoise:      sigma / w.far,
 		CellNoise:     sigma / w.cell,
 		SharedNoise:   w.tilt * noise * noise,
 	}
 }
 
-// StatSquareSums is the statistic of [SquareSums.Release].
-const StatSquareSums budget.Statistic = "square sums"
+// The statistics of [SquareSums.Release] and of [SquareSums.ReleaseEntries].
+const (
+	StatSquareSums    budget.Statistic = "square sums"
+	StatSquareEntries budget.Statistic = "square entries"
+)

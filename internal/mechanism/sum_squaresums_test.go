@@ -74,6 +74,78 @@ func TestSquareSumsSensitivity(t *testing.T) {
 	}
 }
 
+// TestSquareEntriesSensitivity searches records with numbers at, below and beyond every limit, and records without numbers, for
+// the L1 sensitivity of the sums with Laplace noise, which is attained.
+func TestSquareEntriesSensitivity(t *testing.T) {
+	targets := []float64{-9, -.3, 0, .6, 1, math.NaN()}
+	residuals := []float64{0, .3, .7, 1, 1.3, -2, 2.7, 9}
+	for _, top := range []float64{1, 2, 3.2} {
+		reached := .999999
+		if top == 1 { // without nodes their weight is not used
+			reached = .74
+		}
+		searchNeighbours(t, 1, len(targets)*len(residuals), reached,
+			func(s *Session, rows []int) Bounded[Vector] {
+				q := s.NewSquareEntries(Nodes{top})
+				for _, r := range rows {
+					q.Add(targets[r%len(targets):][:1], residuals[r/len(targets):][:1], []uint16{NoSize})
+				}
+				return q.entryBound()
+			})
+	}
+	for rel, want := range map[budget.Relation]float64{budget.AddRemove: 1.6, budget.Substitute: 2.9} {
+		got := testSession(t, rel, 1).NewSquareEntries(Nodes{4}).entryBound().Sensitivity()
+		if math.Abs(got-want) > 1e-12 {
+			t.Errorf("%v: %v, want %v", rel, got, want)
+		}
+	}
+}
+
+// TestSquareEntriesRelease checks that each sum is divided by its weight and has its own noise. With a scale of at most
+// .029 in the count a number is off by more than .5 with odds below 1e-7.
+func TestSquareEntriesRelease(t *testing.T) {
+	for rel, residual := range map[budget.Relation]float64{
+		budget.AddRemove: 2, budget.Substitute: math.Sqrt2,
+	} {
+		priced, err := budget.Calibrate(budget.Sequence("run",
+			budget.PureLeaf("leaf", 1, 1).WithStatistic(StatSquareEntries)),
+			budget.Target{Epsilon: 1000, Relation: rel})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := NewSession(priced)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := SquareEntriesNoise(s, "leaf")
+		q := s.NewSquareEntries(Nodes{4})
+		q.Add([]float64{.5, -2, math.NaN()}, []float64{2, .5, 1}, []uint16{NoSize, NoSize, NoSize})
+		released, err := q.ReleaseEntries(s, "leaf")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := released.Value()
+		for name, c := range map[string][2]float64{
+			"count": {got.Count, 2}, "sum": {got.Sum, -.5}, "target": {got.Target, 1.25},
+			"residual": {got.Residual, 1.25}, "missing": {got.Missing, 1},
+			"first node": {got.Nodes[0], 1}, "second node": {got.Nodes[1], 0},
+		} {
+			if !(math.Abs(c[0]-c[1]) <= .5) {
+				t.Errorf("%v: %s is %v, want %v", rel, name, c[0], c[1])
+			}
+		}
+		scale := s.Scale("leaf")
+		if want := residual * scale; math.Abs(got.ResidualNoise/want-1) > 1e-9 ||
+			math.Abs(before/got.ResidualNoise-1) > 1e-6 || !got.Laplace {
+			t.Errorf("%v: the noise of the residuals is %v, announced as %v, want %v", rel,
+				got.ResidualNoise, before, want)
+		}
+		if want := math.Sqrt2 * scale / .1; math.Abs(got.CountNoise/want-1) > 1e-9 {
+			t.Errorf("%v: the noise of the count is %v, want %v", rel, got.CountNoise, want)
+		}
+	}
+}
+
 // TestNodeLevels checks that levels double up to the last one, which is robust to a rounding error.
 func TestNodeLevels(t *testing.T) {
 	for _, c := range []struct {

@@ -115,3 +115,74 @@ func (t *Tally) Bound() Bounded[Weighted] {
 
 // StatTally is the statistic of [Tally.Bound].
 const StatTally budget.Statistic = "tally"
+
+// EntryBound returns the counts with their weights and their L1 sensitivity, for Laplace noise. In this release a cell of a joint
+// table weighs its share, and one of the apart table as much as one cell of every joint table.
+//
+// The weighted contribution of a record is a vector u of non-negative entries with the sum W, the sum of the shares: a record
+// of the apart table adds W to one cell, and any other one adds the share of each joint table to at most one of its cells. Add
+// or remove one record: |u|_1 <= W. Substitution of u by v, for any change of a record: |u - v|_1 <= |u|_1 + |v|_1 <= 2 W.
+// Both are attained, the second by any two records without a common cell.
+func (t *Tally) EntryBound() Bounded[Vector] {
+	weights := t.entryWeights()
+	out := make(Vector, len(t.counts))
+	for i, n := range t.counts {
+		out[i] = n * weights[i]
+	}
+	sens := float64(t.entryTotal())
+	if t.relation != budget.AddRemove {
+		sens *= 2
+	}
+	return Bounded[Vector]{out, L1, sens, countUnit, StatTallyEntries}
+}
+
+// entryWeights returns the weight of every cell in countUnit, rounded down.
+func (t *Tally) entryWeights() []int64 {
+	out := make([]int64, 0, len(t.counts))
+	for _, table := range t.joint {
+		for range table.Cells {
+			out = append(out, shareWeight(table))
+		}
+	}
+	total := t.entryTotal()
+	for range t.apart {
+		out = append(out, total)
+	}
+	return out
+}
+
+// entryTotal is the sum of the weights of one cell of every joint table.
+func (t *Tally) entryTotal() int64 {
+	total := int64(0)
+	for _, table := range t.joint {
+		total += shareWeight(table)
+	}
+	return total
+}
+
+func shareWeight(table JointTable) int64 {
+	return max(int64(table.Share/countUnit), 1)
+}
+
+// ReleaseEntries releases the counts by [LaplaceCells] as the leaf name. It returns the noisy numbers of records and the
+// standard deviation of the noise in each.
+func (t *Tally) ReleaseEntries(
+	s *Session,
+	name string,
+) (counts, deviations Public[[]float64], err error) {
+	noisy, err := LaplaceCells(s, name, t.EntryBound())
+	if err != nil {
+		return Public[[]float64]{}, Public[[]float64]{}, err
+	}
+	values := noisy.Value()
+	scales := make([]float64, len(values))
+	for i, w := range t.entryWeights() {
+		weight := float64(w) * countUnit
+		values[i] /= weight
+		scales[i] = LaplaceDeviation(s, name) / weight
+	}
+	return Public[[]float64]{values}, Public[[]float64]{scales}, nil
+}
+
+// StatTallyEntries is the statistic of [Tally.EntryBound].
+const StatTallyEntries budget.Statistic = "tally entries"

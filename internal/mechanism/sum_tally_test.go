@@ -187,3 +187,59 @@ func TestTallyRefuses(t *testing.T) {
 		}()
 	}
 }
+
+// TestTallyEntriesSensitivity searches the same tables for the L1 sensitivity of the entries, which is attained: the sum of the
+// shares for an added or removed record, twice that for a replaced one.
+func TestTallyEntriesSensitivity(t *testing.T) {
+	searchNeighbours(t, 1, 48, .999999, func(s *Session, rows []int) Bounded[Vector] {
+		return tallyOf(s, rows).EntryBound()
+	})
+	for rel, want := range map[budget.Relation]float64{
+		budget.AddRemove:                1,
+		budget.Substitute:               2,
+		budget.SubstitutePrivateColumns: 2,
+	} {
+		got := tallyOf(testSession(t, rel, 1), nil).EntryBound().Sensitivity()
+		if math.Abs(got-want) > 1e-5 {
+			t.Errorf("%v: declared %v, want %v", rel, got, want)
+		}
+	}
+}
+
+// TestTallyEntriesNoise checks that released entries are numbers of records, with 1/share times the noise in the joint cells. The
+// mean square of 500 draws in each cell, whose relative standard deviation is sqrt(5/500) = .1, is within .65 of the stated
+// variance (false alarm below 1e-8: a mean of squares of Laplace noise is that far above its mean with odds of about 1e-9).
+func TestTallyEntriesNoise(t *testing.T) {
+	const runs = 500
+	priced, err := budget.Calibrate(budget.Sequence("run",
+		budget.PureLeaf("cells", 1, 1).WithStatistic(StatTallyEntries)), budget.Target{Epsilon: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	squares, scales := make([]float64, 8), []float64(nil)
+	for range runs {
+		s, err := NewSession(priced.Again())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, noise, err := tallyOf(s, []int{0, 0, 0}).ReleaseEntries(s, "cells")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range out.Value() {
+			if i == 6 { // row 0 is in the first cell of the apart table
+				x -= 3
+			}
+			squares[i] += x * x / runs
+		}
+		scales = noise.Value()
+	}
+	for i, share := range []float64{.3, .3, .3, .7, .7, .7, 1, 1} {
+		if want := math.Sqrt2 / share; math.Abs(scales[i]/want-1) > 1e-5 {
+			t.Errorf("cell %d: noise %v, want %v", i, scales[i], want)
+		}
+		if ratio := squares[i] / (scales[i] * scales[i]); math.Abs(ratio-1) > .65 {
+			t.Errorf("cell %d: mean square %v of the stated variance", i, ratio)
+		}
+	}
+}

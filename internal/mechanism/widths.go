@@ -23,8 +23,9 @@ const (
 //   - Products of two numbers within 2^14 add 2^28 at most: gram, gram entries, cross, outer, node grams, class statistics.
 //   - Numbers within 2^14 are added without scaling: bin sums, value sums.
 //   - Counts are shifted by 20 bits when they are released, and may weigh up to maxCountWeight: histogram, cells; tally, count, words.
-//     Those of sizes weigh 1172343 < 2^21 at most.
+//     Those of sizes weigh 3 2^19 < 2^21 at most, and those of tally entries, whose shares add up to 1 + shareSlack, 2^20 + 1 at most.
 //   - Sums are clamped to maxSum 2^28 = 2^31. Square sums add at most 1 in 2^-28, and the weights of their cells are at most 1 too.
+//     Square entries add at most 1.6 in 2^-28.
 //
 // Other statistics are not listed: their proofs, their floating-point arithmetic or their positions allow up to 2^31 records.
 var growths = map[budget.Statistic]int{
@@ -39,13 +40,16 @@ var growths = map[budget.Statistic]int{
 	StatHistogram:        28,
 	StatCells:            28,
 	StatTally:            20,
+	StatTallyEntries:     21,
 	StatCount:            20,
 	StatAlone(StatCount): 20,
 	StatWords:            20,
 	StatNewWords:         20,
 	StatSizeCounts:       21,
+	StatSizeEntries:      21,
 	StatSums:             31,
 	StatSquareSums:       28,
+	StatSquareEntries:    29,
 	StatGroupedSquares:   28,
 }
 

@@ -50,6 +50,12 @@ func largestSums(m Maker, sign int16) map[budget.Statistic]summed {
 	h2.Add([][]uint16{{0}})
 	t := m.NewTally([]JointTable{{1, 1}}, 0)
 	t.Add([][]uint16{{0}}, []uint16{math.MaxUint16})
+	te := m.NewTally([]JointTable{{1, 1}}, 1)
+	te.Add([][]uint16{{0}}, []uint16{0})
+	ze := m.NewSizeCounts(1)
+	ze.Add([]uint16{NoSize}, []uint16{0})
+	qe := m.NewSquareEntries(Nodes{4})
+	qe.Add([]float64{float64(sign)}, []float64{4}, []uint16{NoSize})
 	z := m.NewSizeCounts(1)
 	z.Add([]uint16{NoSize}, []uint16{0})
 	q := m.NewSquareSums(Nodes{4}, CellGroups{Groups: 1, Parts: 1}, 1)
@@ -86,6 +92,18 @@ func largestSums(m Maker, sign int16) map[budget.Statistic]summed {
 		StatTally: {
 			accumulator{t.Cells},
 			func() []int64 { return t.Bound().value.Values },
+		},
+		StatTallyEntries: {
+			accumulator{te.Cells},
+			func() []int64 { return te.EntryBound().value },
+		},
+		StatSizeEntries: {
+			accumulator{ze.Cells},
+			func() []int64 { return ze.entryBound().value },
+		},
+		StatSquareEntries: {
+			accumulator{qe.Cells},
+			func() []int64 { return qe.entryBound().value },
 		},
 		StatSizeCounts: {
 			accumulator{z.Cells},

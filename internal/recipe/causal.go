@@ -22,12 +22,12 @@ type Causal struct {
 	// Method is "histogram" or "anm", the baseline.
 	Method string `yaml:"method" json:"method" jsonschema:"default=histogram" jsonschema_description:"histogram: one noisy histogram per pair. anm: the baseline, a noisy difference of two regression scores."`
 	// Score is the score of the method anm.
-	Score string `yaml:"score,omitempty" json:"score,omitempty" jsonschema_description:"Score of the method anm."`
+	Score string `yaml:"score,omitempty" json:"score,omitempty" jsonschema_description:"Score of the method anm. Default: none; it is required."`
 	// Protect is "all" or, with the method anm, "test": the training records then have no
 	// protection.
 	Protect string `yaml:"protect" json:"protect" jsonschema:"default=all" jsonschema_description:"all: every record is protected. test (anm only): the training records are not protected."`
 	// Lambda is the penalty of the regressions of the method anm; 0 leaves it to the study.
-	Lambda float64 `yaml:"lambda,omitempty" json:"lambda,omitempty" jsonschema:"minimum=0.0001,maximum=1000" jsonschema_description:"Penalty of the regressions of the method anm. Default: 0.5, or 0.002 with protect: test."`
+	Lambda float64 `yaml:"lambda,omitempty" json:"lambda,omitempty" jsonschema:"minimum=0.0001,maximum=1000" jsonschema_description:"Penalty of the regressions of the method anm (Kusner 2016, figure 4.4). Default: 0.5, or 0.002 with protect: test."`
 	// Bins is the number of bins per column; 0 leaves it to a noisy count.
 	Bins int `yaml:"bins,omitempty" json:"bins,omitempty" jsonschema:"minimum=4,maximum=32" jsonschema_description:"Bins per column in the histogram of a pair. Default: 6, 8 or 12, depending on a noisy count of the records."`
 }

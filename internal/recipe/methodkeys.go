@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -220,6 +221,54 @@ func (k ownedKey) describe() string {
 	return k.Text + only + k.Rest + "."
 }
 
+// explain returns the description of a key for the schema, with its default and its source.
+func (k ownedKey) explain() string {
+	text := k.describe()
+	var defaults, docs []string
+	for _, o := range k.owners {
+		defaults = append(defaults, defaultOf(o.key))
+		if o.key.Doc != "" && !slices.Contains(docs, o.key.Doc) {
+			docs = append(docs, o.key.Doc)
+		}
+	}
+	if !strings.Contains(text, "default") {
+		text += " Default: " + joinByMethod(k, defaults) + "."
+	}
+	text = strings.Join(append([]string{text}, docs...), " ")
+	return markup.ReplaceAllString(strings.ReplaceAll(text, "`", ""), "$1")
+}
+
+// markup matches a link of Markdown.
+var markup = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+
+// joinByMethod returns the common text of the methods of a key, or the text of each.
+func joinByMethod(k ownedKey, texts []string) string {
+	if len(slices.Compact(slices.Clone(texts))) == 1 {
+		return texts[0]
+	}
+	var out []string
+	for i, name := range k.names() {
+		out = append(out, "for "+asCode(name)+" "+texts[i])
+	}
+	return strings.Join(out, "; ")
+}
+
+// defaultOf describes the effect of omitting a key, as code if it is a value.
+func defaultOf(k method.Key) string {
+	switch {
+	case k.Required != "":
+		return "required"
+	case k.Absent == "":
+		return asCode(k.Words[0])
+	}
+	return k.Absent
+}
+
+// asCode marks a word as code.
+func asCode(word string) string {
+	return "`" + word + "`"
+}
+
 // plural is "method a" or "methods a and b".
 func plural(what string, names []string) string {
 	if len(names) == 1 {
@@ -239,7 +288,7 @@ func joinedBy(names []string, word string) string {
 
 // schema is the property of a key in the JSON Schema.
 func (k ownedKey) schema() *generate.Schema {
-	s := &generate.Schema{Description: k.describe()}
+	s := &generate.Schema{Description: k.explain()}
 	number := func(x float64) json.Number {
 		return json.Number(strconv.FormatFloat(x, 'f', -1, 64))
 	}

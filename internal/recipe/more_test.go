@@ -174,8 +174,8 @@ func TestFromSettings(t *testing.T) {
 			[]string{"--delta: must be at least 0 and below 1, not 1"},
 		},
 		{
-			typed{Data: "a", Target: "y", Epsilon: "1", Delta: "0"},
-			[]string{"--delta: must be above 0"},
+			typed{Data: "a", Target: "y", Epsilon: "1", Delta: "-1"},
+			[]string{"--delta: must be at least 0 and below 1, not -1"},
 		},
 		{
 			typed{Data: "a", Target: "y", Epsilon: "1", Delta: "x"},

@@ -195,12 +195,12 @@ type Scaling struct {
 // Budget holds shares of the training part of the privacy budget, each in (0, 1); 0 means the stage's default.
 // Names and meanings are those of [pipeline.Shares].
 type Budget struct {
-	Count     float64 `yaml:"count,omitempty" json:"count,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.03" jsonschema_description:"Share of epsilon for the noisy number of records."`
+	Count     float64 `yaml:"count,omitempty" json:"count,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.03" jsonschema_description:"Share of epsilon for the noisy number of records. The paper uses 0.05 (Dick, Gillenwater and Joseph 2023, section 4.3)."`
 	Words     float64 `yaml:"words,omitempty" json:"words,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.055" jsonschema_description:"Share for detecting text columns and their values."`
-	Ranges    float64 `yaml:"ranges,omitempty" json:"ranges,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Share for the ranges of numeric columns without declared ones."`
-	Selection float64 `yaml:"selection,omitempty" json:"selection,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Share for feature selection. selection.share is the older name of this key."`
-	Model     float64 `yaml:"model,omitempty" json:"model,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Share for the model; for tukey, a share of epsilon."`
-	Fallback  float64 `yaml:"fallback,omitempty" json:"fallback,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Share for the fallback model."`
+	Ranges    float64 `yaml:"ranges,omitempty" json:"ranges,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Share for the ranges of numeric columns without declared ones. Default: 0.18 of the remainder after a selection."`
+	Selection float64 `yaml:"selection,omitempty" json:"selection,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Share for feature selection. Default: 0.1, or 0.5 for dpfsdr, dpfs and crfs. selection.share is the older name of this key."`
+	Model     float64 `yaml:"model,omitempty" json:"model,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Share for the model; for tukey, a share of epsilon. Default: the remainder, or for tukey 0.85 (0.55 with a fallback) if there are other stages."`
+	Fallback  float64 `yaml:"fallback,omitempty" json:"fallback,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Share for the fallback model. Default: the remainder."`
 	Transform float64 `yaml:"transform,omitempty" json:"transform,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.03" jsonschema_description:"Share for the errors of a model of a transformed target."`
 }
 
@@ -254,7 +254,7 @@ func (r *Recipe) SetShare(stage string, share float64) bool {
 // Count configures the noisy number of records.
 type Count struct {
 	// Failure is [pipeline.Pipeline.CountFailure]; 0 means the default.
-	Failure float64 `yaml:"failure,omitempty" json:"failure,omitempty" jsonschema:"exclusiveMinimum=0,maximum=0.5,default=0.01" jsonschema_description:"Probability that the lower bound on the number of records is wrong. A smaller value means a larger margin. Privacy does not depend on it."`
+	Failure float64 `yaml:"failure,omitempty" json:"failure,omitempty" jsonschema:"exclusiveMinimum=0,maximum=0.5,default=0.01" jsonschema_description:"Probability that the lower bound on the number of records is wrong. A smaller value means a larger margin (Dick, Gillenwater and Joseph 2023, section 4.3). Privacy does not depend on it."`
 }
 
 // countFailure returns the value for the pipeline.

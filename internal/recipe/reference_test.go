@@ -110,20 +110,16 @@ func linkMethod(name string) string {
 	for _, page := range methodPages {
 		text, err := os.ReadFile(filepath.Join("..", "..", "docs", "methods", page+".md"))
 		if err == nil && strings.Contains(string(text), "\n## "+name+"\n") {
-			return "[" + inlineCode(name) + "](../methods/" + page + ".md#" + name + ")"
+			return "[" + asCode(name) + "](../methods/" + page + ".md#" + name + ")"
 		}
 	}
-	return inlineCode(name)
-}
-
-func inlineCode(word string) string {
-	return "`" + word + "`"
+	return asCode(name)
 }
 
 func inlineCodes(words []string) string {
 	var out []string
 	for _, w := range words {
-		out = append(out, inlineCode(w))
+		out = append(out, asCode(w))
 	}
 	return strings.Join(out, ", ")
 }
@@ -166,26 +162,14 @@ func keyTable(section string) string {
 			}
 		}
 		x.addRow(
-			inlineCode(section+"."+k.Name),
+			asCode(section+"."+k.Name),
 			inlineCodes(k.users()),
-			ofEach(k, values),
-			ofEach(k, defaults),
+			joinByMethod(k, values),
+			joinByMethod(k, defaults),
 			text,
 		)
 	}
 	return x.String()
-}
-
-// ofEach returns the common text of the methods of a key, or the text of each.
-func ofEach(k ownedKey, texts []string) string {
-	if len(slices.Compact(slices.Clone(texts))) == 1 {
-		return texts[0]
-	}
-	var out []string
-	for i, name := range k.names() {
-		out = append(out, "for "+inlineCode(name)+" "+texts[i])
-	}
-	return strings.Join(out, "; ")
 }
 
 func valueOf(k method.Key) string {
@@ -207,16 +191,6 @@ func valueOf(k method.Key) string {
 		return "a number per column, " + k.Bounds()
 	}
 	return fmt.Sprintf("%d or more columns", k.Least)
-}
-
-func defaultOf(k method.Key) string {
-	switch {
-	case k.Required != "":
-		return "required"
-	case k.Absent == "":
-		return inlineCode(k.Words[0])
-	}
-	return k.Absent
 }
 
 // TestInitListsWhatFits checks that a starter recipe lists only the methods for its task, and can be parsed.

@@ -3,6 +3,7 @@ package recipe
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -416,5 +417,71 @@ func TestDocumentedKeys(t *testing.T) {
 				t.Errorf("docs/reference/recipe.md does not name %s", name)
 			}
 		}
+	}
+}
+
+// TestSchemaOfKeys checks that every key of the methods, of the budget and of a causal study states in the schema which values it
+// takes and what its default is, that each has a refused value among the recipes of testdata, and that the hyper-parameters of
+// the papers cite the place.
+func TestSchemaOfKeys(t *testing.T) {
+	papers := map[string]string{
+		"budget.count":              "2023, section",
+		"count.failure":             "2023, section",
+		"selection.gamma":           "2024, section",
+		"selection.max_correlation": "2022, section",
+		"model.gram_share":          "2018, algorithm",
+		"model.cross_share":         "2018, algorithm",
+		"model.eigenvalue_share":    "2018, algorithm",
+		"model.rounds":              "algorithm 1 of Tang",
+		"model.clip":                "Algorithm 1 of Tang",
+		"model.shrinkage":           "section 5",
+		"model.check_share":         "2023, section",
+		"model.depth_share":         "2023, section",
+		"model.weight_lower":        "2023, section",
+		"model.weight_upper":        "2023, section",
+		"model.intercept":           "2023, section",
+		"model.lambda":              "2022, section",
+		"causal.lambda":             "2016, figure",
+	}
+	var refusals strings.Builder
+	for _, fixture := range slices.Concat(fixtureFiles(t, ".bad.yml"), fixtureFiles(t, ".bench.yml")) {
+		messages, err := os.ReadFile(strings.TrimSuffix(fixture, ".yml") + ".txt")
+		if err == nil {
+			refusals.Write(messages)
+		}
+	}
+	root := schema()
+	for _, section := range []string{"budget", "count", selectionSection, modelSection, "causal"} {
+		properties := schemaAt(root, section).Properties
+		for pair := properties.Oldest(); pair != nil; pair = pair.Next() {
+			path := section + "." + pair.Key
+			checkKeySchema(t, path, pair.Value, papers[path])
+			delete(papers, path)
+			if !strings.Contains(refusals.String(), ": "+path+" ") &&
+				!strings.Contains(refusals.String(), ": "+path+":") {
+				t.Errorf("%s: no recipe with a refused value", path)
+			}
+		}
+	}
+	for path := range papers {
+		t.Errorf("%s is not a key", path)
+	}
+}
+
+// checkKeySchema checks the schema of one key. paper is the citation that its description must contain.
+func checkKeySchema(t *testing.T, path string, s *generate.Schema, paper string) {
+	t.Helper()
+	bounded := s.Minimum != "" || s.ExclusiveMinimum != "" || len(s.Enum) > 0 || len(s.AnyOf) > 0 ||
+		s.Items != nil || s.AdditionalProperties != nil || s.Type == "boolean"
+	if !bounded {
+		t.Errorf("%s: the schema has no range", path)
+	}
+	described := strings.Contains(strings.ToLower(s.Description), "default")
+	required := path == "causal.columns"
+	if s.Default == nil && !described && !required {
+		t.Errorf("%s: the schema has no default", path)
+	}
+	if !strings.Contains(s.Description, paper) {
+		t.Errorf("%s: %q is not in %q", path, paper, s.Description)
 	}
 }

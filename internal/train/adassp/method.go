@@ -41,8 +41,10 @@ func (AdaSSP) Method() method.Method {
 				"For `adassp`, this share, `cross_share` and `eigenvalue_share` divide mu squared (epsilon under basic composition) "+
 					"and add up to 1. Omitted shares divide the rest in proportion to their defaults. The paper (Wang 2018, algorithm 2) "+
 					"gives each release a third of epsilon and delta."),
-			shareKey(crossKey, "the products with the target", momentsShare, "See `gram_share`."),
-			shareKey(eigenvalueKey, "the smallest eigenvalue", eigenvalueShare, "See `gram_share`."),
+			shareKey(crossKey, "the products with the target", momentsShare,
+				"See `gram_share` (Wang 2018, algorithm 2)."),
+			shareKey(eigenvalueKey, "the smallest eigenvalue", eigenvalueShare,
+				"See `gram_share` (Wang 2018, algorithm 2)."),
 		},
 		Check: checkShares,
 		Is:    method.HasType[AdaSSP],

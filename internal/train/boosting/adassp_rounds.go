@@ -12,9 +12,9 @@ const (
 	// maxChosenRounds is the largest number of rounds that [chosenRounds] returns.
 	maxChosenRounds = 10
 	// coefficientPower is the sum of the squared coefficients of the scaled target by the scaled columns that [chosenRounds]
-	// assumes. It was fitted to seven public tables and confirmed on six others (docs/proofs/boosted-adassp.md, "The
-	// number of rounds").
-	coefficientPower = 2
+	// assumes. It was fitted to six public tables and compared on others (docs/proofs/boosted-adassp.md, "The number of
+	// rounds").
+	coefficientPower = 2.5
 )
 
 // chosenRounds returns the number of rounds in [1, maxChosenRounds] with the smallest [solver.expectedError].

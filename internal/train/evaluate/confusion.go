@@ -30,6 +30,9 @@ const (
 // Classification releases how good a classifier is on the held-out records.
 type Classification struct {
 	Classes []string // as the classifier lists them
+	// Pure releases the counts with Laplace noise, for a run without a delta. Scores are not counted then, and records
+	// cannot be divided into groups.
+	Pure bool
 }
 
 // Plan returns the leaf of the one release, with or without groups. Its error is [ErrClasses].
@@ -37,9 +40,11 @@ func (c Classification) Plan() (budget.Node, error) {
 	if n := len(c.Classes); n < 2 || n > MaxClasses {
 		return budget.Node{}, fmt.Errorf("%w: %d", ErrClasses, n)
 	}
-	return budget.Sequence(accuracyNode,
-		budget.GaussianLeaf(confusionLeaf, 1, 1).WithStatistic(mechanism.StatTally)).
-		WithRole(budget.RoleStage), nil
+	leaf := budget.GaussianLeaf(confusionLeaf, 1, 1).WithStatistic(mechanism.StatTally)
+	if c.Pure {
+		leaf = budget.PureLeaf(confusionLeaf, 1, 1).WithStatistic(mechanism.StatTallyEntries)
+	}
+	return budget.Sequence(accuracyNode, leaf).WithRole(budget.RoleStage), nil
 }
 
 // Labels are the held-out records and the classes that a model predicts for them.
@@ -146,6 +151,9 @@ func (c Classification) Run(
 	l Labels,
 ) (*Confusion, error) {
 	s = s.Sub(accuracyNode)
+	if c.Pure {
+		l.Bins = Bins{}
+	}
 	pass, err := mechanism.Sum[*confusionPass](
 		ctx,
 		s,
@@ -155,11 +163,16 @@ func (c Classification) Run(
 	if err != nil {
 		return nil, err
 	}
-	noisy, noise, err := mechanism.WeightedGaussian(s, confusionLeaf, pass.cells.Bound())
+	var counts, noise mechanism.Public[[]float64]
+	if c.Pure {
+		counts, noise, err = pass.cells.ReleaseEntries(s, confusionLeaf)
+	} else {
+		counts, noise, err = mechanism.WeightedGaussian(s, confusionLeaf, pass.cells.Bound())
+	}
 	if err != nil {
 		return nil, err
 	}
-	return readCells(c.Classes, l.Bins, l.Groups, noisy.Value(), noise.Value()), nil
+	return readCells(c.Classes, l.Bins, l.Groups, counts.Value(), noise.Value(), c.Pure), nil
 }
 
 // confusionStatistic counts the records by true and predicted class, by class and bin of the score, and, for
@@ -187,6 +200,9 @@ func (c Classification) Run(
 // have |u-v|^2 = |u|^2 + |v|^2 - 2 u.v <= 2, attained if a record loses its label or changes its cell in every
 // table. With a unit of m records both are multiplied by m. [mechanism.Tally] has the proof,
 // TestConfusionSensitivity the search.
+//
+// Without scores and groups a record is in one cell of weight 1, whose number changes by 1. So the L1 sensitivity, for
+// Laplace noise, is 1 if a record is added or removed, and 2 if one is replaced: one cell falls by 1 and another one rises by 1.
 type confusionStatistic struct {
 	Classes int
 	Target  int

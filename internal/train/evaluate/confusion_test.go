@@ -62,7 +62,7 @@ func newLabels(
 
 func priceClasses(t testing.TB, l int, target budget.Target) *budget.Priced {
 	t.Helper()
-	node, err := Classification{letterNames(l)}.Plan()
+	node, err := Classification{Classes: letterNames(l)}.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func releaseClasses(t testing.TB, priced *budget.Priced, l int, x Labels) *Confu
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Classification{letterNames(l)}.Run(context.Background(), s, x)
+	c, err := Classification{Classes: letterNames(l)}.Run(context.Background(), s, x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestBalancedCoverage(t *testing.T) {
 		covered := 0
 		draw := func(x float64, cells int) noisy {
 			sd := sigma * math.Sqrt(float64(cells))
-			return noisy{x + sd*r.NormFloat64(), sd * sd}
+			return noisy{value: x + sd*r.NormFloat64(), variance: sd * sd}
 		}
 		for range runs {
 			right := make([]noisy, l)
@@ -621,12 +621,12 @@ func TestClassesUnits(t *testing.T) {
 
 func TestClassesPlan(t *testing.T) {
 	for _, l := range []int{0, 1, MaxClasses + 1} {
-		_, err := (Classification{make([]string, l)}).Plan()
+		_, err := (Classification{Classes: make([]string, l)}).Plan()
 		if !errors.Is(err, ErrClasses) {
 			t.Errorf("%d classes: %v", l, err)
 		}
 	}
-	if _, err := (Classification{make([]string, MaxClasses)}).Plan(); err != nil {
+	if _, err := (Classification{Classes: make([]string, MaxClasses)}).Plan(); err != nil {
 		t.Error(err)
 	}
 }

@@ -34,8 +34,46 @@ type estimates struct {
 	largestRest float64 // maximum contribution of one residual: top^2 - cut^2
 	hasRest     bool    // residuals beyond cut are possible
 
-	absolute    float64 // mean |t-p|, each cut at cut
-	absoluteVar float64
+	absolute       float64 // mean |t-p|, each cut at cut
+	absoluteVar    float64
+	absoluteExcess float64 // excess kurtosis of its noise and sampling error
+
+	// parts are the independent noises of E and T, for Laplace noise only. Gaussian noise needs no more than its variances.
+	parts []noisePart
+}
+
+// A noisePart is one of the independent Laplace noises in both sums: its standard deviation in each, with the sign.
+type noisePart struct{ ofError, ofTotal float64 }
+
+// laplaceParts returns the noises of E and T: those of the sums of e - a q, of b q, of t and of 1, and of the nodes.
+func (e *estimates) laplaceParts(a mechanism.Squares, mean float64) []noisePart {
+	if !a.Laplace {
+		return nil
+	}
+	c := square(e.limits.residual)
+	ct := square(e.limits.target)
+	shared := a.SharedNoise / a.TargetNoise // of b q in the sum of e
+	parts := []noisePart{
+		{ofError: c * math.Sqrt(max(square(a.ResidualNoise)-square(shared), 0))},
+		{c * shared, ct * a.TargetNoise},
+		{ofTotal: -2 * mean * e.limits.target * a.SumNoise},
+		{ofTotal: square(mean) * a.CountNoise},
+	}
+	levels := e.limits.residualNodes()
+	for j := range a.Nodes {
+		level := min(e.limits.residual*levels.Level(j+1), e.cut)
+		parts = append(parts, noisePart{ofError: (square(level) - c) * a.NodeNoise})
+	}
+	return parts
+}
+
+// excess returns the excess kurtosis of E - rho T, whose variance is given.
+func (e estimates) excess(rho, variance float64) float64 {
+	fourth := 0.
+	for _, p := range e.parts {
+		fourth += laplaceExcess * square(square(p.ofError-float64(rho*p.ofTotal)))
+	}
+	return fourth / square(variance)
 }
 
 // nodeSeen is the number of standard deviations of their noise that the nodes of a window must exceed for
@@ -45,15 +83,14 @@ type estimates struct {
 const nodeSeen = 5
 
 // seenNodes returns the number of nodes, from the first on, in which residuals are detected: it proceeds by one
-// node as long as the next node, the next two or all further ones hold more than nodeSeen standard deviations
-// of their noise, sigma per node.
-func seenNodes(nodes []float64, sigma float64) int {
+// node as long as the next node, the next two or all further ones, w nodes, hold more than threshold √w.
+func seenNodes(nodes []float64, threshold float64) int {
 	k := 0
 	for k < len(nodes) {
 		seen := false
 		for _, w := range []int{1, 2, len(nodes)} {
 			window := nodes[k:min(k+w, len(nodes))]
-			seen = seen || sumOf(window) > nodeSeen*sigma*math.Sqrt(float64(len(window)))
+			seen = seen || sumOf(window) > threshold*math.Sqrt(float64(len(window)))
 		}
 		if !seen {
 			break
@@ -104,7 +141,8 @@ func computeEstimates(
 	if e.seenBeyond {
 		e.luckFactor = max(e.luckFactor, 1) // the release does not measure the sampling error of residuals beyond C
 	}
-	e.absolute, e.absoluteVar = e.meanSize(sizes)
+	e.parts = e.laplaceParts(a, mean)
+	e.absolute, e.absoluteVar, e.absoluteExcess = e.meanSize(sizes)
 	return e
 }
 
@@ -118,7 +156,11 @@ func (e *estimates) addNodes(
 	a mechanism.Squares,
 ) (fourths noisySum) {
 	c := e.limits.residual
-	seen := seenNodes(a.Nodes, a.NodeNoise)
+	threshold := nodeSeen * a.NodeNoise
+	if a.Laplace {
+		threshold = laplaceBound(nodeSeen) * a.NodeNoise
+	}
+	seen := seenNodes(a.Nodes, threshold)
 	e.seenBeyond = seen > 0
 	e.cut = c * levels.Level(seen)
 	e.hasRest = seen < len(a.Nodes)
@@ -225,6 +267,9 @@ func (l limits) luckCovariance(errorLuck, totalLuck float64) float64 {
 // distribution, and has noise with a known standard deviation. The rules read E and T from half octaves and guess
 // how both vary together: their result is trusted to within ruleDoubt of itself. The two are weighted by 1/variance.
 func (l limits) luckFactor(sizes mechanism.Sizes, a mechanism.Squares) float64 {
+	if a.Laplace { // not measured
+		return 1 + doubtMargin*ruleDoubt
+	}
 	squares := square(l.residual) * a.Residual
 	total := square(l.target) * a.Target
 	n := max(a.Count, 1)
@@ -251,18 +296,24 @@ func recordsNearby(counts []float64, last int) float64 {
 // meanSize returns the mean of |t-p|, clamped at the limit, and its variance. Neither t nor p is clamped, so
 // sizes above the largest residual occur; they are counted up to nearBins beyond it. The records of a bin are
 // represented by the mean of a density proportional to 1/size: the logarithmic mean of the bin's ends.
-func (e estimates) meanSize(sizes mechanism.Sizes) (mean, variance float64) {
+func (e estimates) meanSize(sizes mechanism.Sizes) (mean, variance, excess float64) {
 	weights := 0.
+	fourths := 0.
 	last := min(int(sizeBin(e.top))+nearBins, lastBin)
 	for b, n := range sizes.First[:last+1] {
 		size := min(binMean(b), e.cut)
 		mean += size * n / e.n
 		weights += square(size)
+		fourths += square(square(size))
 	}
 	mean = max(mean, 0)
 	noise := square(sizes.FirstNoise)*weights + square(mean*e.countNoise)
 	luck := max(max(e.error, 0)/e.n-square(mean), 0) * e.n
-	return mean, (noise + luck) / square(e.n)
+	if sizes.Laplace {
+		fourths = square(square(sizes.FirstNoise))*fourths + square(square(mean*e.countNoise))
+		excess = laplaceExcess * fourths / square(noise+luck)
+	}
+	return mean, (noise + luck) / square(e.n), excess
 }
 
 // binMean returns the size that a record in bin b counts as.
@@ -289,14 +340,15 @@ func (e estimates) r2() (value, lower, upper float64) {
 
 // r2Interval returns the interval of 1 - squares/T, where squares has the noise and the sampling error of E.
 func (e estimates) r2Interval(squares float64) (lower, upper float64) {
-	least, most := fiellerInterval(
-		squares,
-		e.total,
-		e.errorNoise+e.luckFactor*e.errorLuck,
-		e.totalNoise+e.luckFactor*e.totalLuck,
-		e.noiseCovariance+e.luckFactor*e.luckCovariance,
-		twoSided,
-	)
+	ofError := e.errorNoise + e.luckFactor*e.errorLuck
+	ofTotal := e.totalNoise + e.luckFactor*e.totalLuck
+	covariance := e.noiseCovariance + e.luckFactor*e.luckCovariance
+	z := twoSided
+	if len(e.parts) > 0 && e.total > 0 {
+		rho := squares / e.total
+		z = deviationsWithin(Level, e.excess(rho, ofError+square(rho)*ofTotal-2*rho*covariance))
+	}
+	least, most := fiellerInterval(squares, e.total, ofError, ofTotal, covariance, z)
 	return clampR2(1 - most), clampR2(1 - least)
 }
 
@@ -330,7 +382,11 @@ func (e estimates) mostRest() float64 {
 	if !e.hasRest {
 		return 0
 	}
-	return e.rest + math.Sqrt(square(twoSided*e.restNoise)+2*rare*e.rest*e.largestRest) +
+	z := twoSided
+	if len(e.parts) > 0 {
+		z = laplaceBound(twoSided)
+	}
+	return e.rest + math.Sqrt(square(z*e.restNoise)+2*rare*e.rest*e.largestRest) +
 		rare*e.largestRest
 }
 
@@ -345,13 +401,18 @@ func (e estimates) allErrorsLower() float64 {
 // rmse returns the root of E/n with its interval, made as that of R².
 func (e estimates) rmse() (value, lower, upper float64) {
 	squares := max(e.error, 0)
+	z := twoSided
+	if len(e.parts) > 0 {
+		ofCount := squares / e.n * e.countNoise
+		z = deviationsWithin(Level, e.excess(0, e.errorNoise+e.errorLuck+square(ofCount)))
+	}
 	least, most := fiellerInterval(
 		squares,
 		e.n,
 		e.errorNoise+e.errorLuck,
 		square(e.countNoise),
 		0,
-		twoSided,
+		z,
 	)
 	return math.Sqrt(squares / e.n), math.Sqrt(least), math.Sqrt(most)
 }
@@ -362,6 +423,10 @@ const binDoubt = .0101
 
 // mae returns the mean absolute error with its interval.
 func (e estimates) mae() (value, lower, upper float64) {
-	reach := twoSided*math.Sqrt(e.absoluteVar) + binDoubt*e.absolute
+	z := twoSided
+	if e.absoluteExcess > 0 {
+		z = deviationsWithin(Level, e.absoluteExcess)
+	}
+	reach := z*math.Sqrt(e.absoluteVar) + binDoubt*e.absolute
 	return e.absolute, max(e.absolute-reach, 0), e.absolute + reach
 }

@@ -91,7 +91,7 @@ func TestSizeBinEdges(t *testing.T) {
 // with no residual seen beyond the limit and with some.
 func TestReleasedNumbers(t *testing.T) {
 	sizes, l, _ := specifiedRelease()
-	got := normalScale(sizes.First, sizes.FirstNoise, lastBin)
+	got := normalScale(sizes.First, scaleSeen*sizes.FirstNoise, lastBin)
 	if !almostEqual(got, .129000) {
 		t.Errorf("the scale of residuals is %v", got)
 	}
@@ -309,7 +309,7 @@ func TestSeenNodes(t *testing.T) {
 		"hidden by one": {[]float64{-9, 7, 7}, 0},
 		"last":          {[]float64{9, 9, 9}, 3},
 	} {
-		if got := seenNodes(c.nodes, 1); got != c.want {
+		if got := seenNodes(c.nodes, nodeSeen); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
@@ -324,7 +324,7 @@ func TestScaleOfNormalSizes(t *testing.T) {
 		for range 100_000 {
 			counts[sizeBin(math.Abs(sigma*r.NormFloat64()))]++
 		}
-		if got := normalScale(counts, 1, lastBin); math.Abs(got/sigma-1) > .03 {
+		if got := normalScale(counts, scaleSeen, lastBin); math.Abs(got/sigma-1) > .03 {
 			t.Errorf("the scale of sizes with standard deviation %v is %v", sigma, got)
 		}
 	}
@@ -333,7 +333,7 @@ func TestScaleOfNormalSizes(t *testing.T) {
 		slices.Repeat([]float64{-1}, sizeBins),
 		append(make([]float64, sizeBins-1), 9),
 	} {
-		if got := normalScale(counts, 1, lastBin); !(got > 0 && got <= 64) {
+		if got := normalScale(counts, scaleSeen, lastBin); !(got > 0 && got <= 64) {
 			t.Errorf("%v: %v", counts, got)
 		}
 	}

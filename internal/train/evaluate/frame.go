@@ -219,6 +219,7 @@ type sumStatistic struct {
 	Ratio         float64
 	Octaves       octaves
 	Groups        Groups
+	Pure          bool // for Laplace noise: without a ratio, octaves and groups
 }
 
 // State implements [mechanism.Stateful].
@@ -233,6 +234,10 @@ func (x sumStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 		residual: x.ResidualLimit,
 	}
 	p := &sumPass{scaler: x.Scaler, x: x}
+	if x.Pure {
+		p.sums = m.NewSquareEntries(l.residualNodes())
+		return p
+	}
 	if groups := x.Groups.count(); groups > 0 {
 		p.grouped = m.NewGroupedSquareSums(
 			l.residualNodes(),

@@ -68,7 +68,7 @@ func TestGroupEstimates(t *testing.T) {
 // TestGroupShares compares shares and their difference with the test values of the design.
 func TestGroupShares(t *testing.T) {
 	share := func(part, rest float64) groupMetric {
-		s := portionOf(noisy{part, 18}, noisy{rest, 18}, Level)
+		s := portionOf(noisy{value: part, variance: 18}, noisy{value: rest, variance: 18}, Level)
 		return groupMetric{s.Value, s.Lower, s.Upper, s.Known()}
 	}
 	a := share(80, 20)

@@ -64,14 +64,14 @@ type groupCells struct {
 func (x *ReleasedTable) cells(group int) groupCells {
 	v := square(x.Scale) + 1./12
 	row := x.Counts[group]
-	out := groupCells{other: noisy{float64(row[2*x.Classes]), v}}
+	out := groupCells{other: noisy{value: float64(row[2*x.Classes]), variance: v}}
 	out.hits, out.misses = rightPredictions(inPairs(row[:2*x.Classes]), v)
 	out.right = sumNoisy(out.hits)
 	out.wrong = sumNoisy(out.misses).addNoisy(out.other)
 	if len(x.Right) > 0 {
 		alone := square(x.RightScale) + 1./12
-		out.right = bestMean(out.right, noisy{float64(x.Right[group][1]), alone})
-		out.wrong = bestMean(out.wrong, noisy{float64(x.Right[group][0]), alone})
+		out.right = bestMean(out.right, noisy{value: float64(x.Right[group][1]), variance: alone})
+		out.wrong = bestMean(out.wrong, noisy{value: float64(x.Right[group][0]), variance: alone})
 	}
 	return out
 }

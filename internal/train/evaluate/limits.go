@@ -61,7 +61,8 @@ func sumOf(list []float64) float64 {
 	return total
 }
 
-// The thresholds at which counts are seen, in standard deviations of their noise. If noise is mistaken for distant
+// The thresholds at which counts are seen, in standard deviations of their noise. With Laplace noise they are the numbers of
+// deviations that a single count exceeds by chance as rarely. If noise is mistaken for distant
 // counts, the limit moves by octaves and the sums become useless. Residuals beyond their limit are counted again, with
 // less noise, in the nodes of release 2.
 const (
@@ -134,9 +135,15 @@ func (l limits) residualNodes() mechanism.Nodes {
 func readLimits(s mechanism.Sizes, cellNoise float64) limits {
 	records := max(sumOf(s.First), fewestRecords)
 	kappa := max(math.Pow(3*records*square(noiseOfLuck/cellNoise), .25), leastScales)
-	targetBin := climbBins(s.Second, s.SecondNoise, rangeBin, targetSeen, lastBin)
-	residual := normalScale(s.First, s.FirstNoise, lastBin)
-	target := normalScale(s.Second, s.SecondNoise, targetBin)
+	threshold := func(z float64) float64 {
+		if s.Laplace {
+			return laplaceBound(z)
+		}
+		return z
+	}
+	targetBin := climbBins(s.Second, s.SecondNoise, rangeBin, threshold(targetSeen), lastBin)
+	residual := normalScale(s.First, threshold(scaleSeen)*s.FirstNoise, lastBin)
+	target := normalScale(s.Second, threshold(scaleSeen)*s.SecondNoise, targetBin)
 	l := limits{
 		target:      upperEdge(targetBin),
 		unexplained: square(residual / target),
@@ -149,7 +156,7 @@ func readLimits(s mechanism.Sizes, cellNoise float64) limits {
 		l.target = min(1,
 			target*lowered(max(kappa, math.Sqrt(totalNoise*records/cellNoise), leastTargetScales)))
 	}
-	seen := climbBins(s.First, s.FirstNoise, int(sizeBin(residual)), residualSeen, lastBin)
+	seen := climbBins(s.First, s.FirstNoise, int(sizeBin(residual)), threshold(residualSeen), lastBin)
 	l.residual = min(max(residual*lowered(kappa), upperEdge(seen)), l.largestResidual())
 	return l
 }
@@ -162,9 +169,9 @@ const (
 )
 
 // normalScale returns the standard deviation of the normal distribution whose sizes have the same .8 quantile as the
-// noisy counts of bins up to last, each with noise sigma. Only the bins around the fullest one are used, as far
-// as counts are significant.
-func normalScale(counts []float64, sigma float64, last int) float64 {
+// noisy counts of bins up to last. Only the bins around the fullest one are used, as far as counts are significant: the count of
+// a window of w bins is above seen √w.
+func normalScale(counts []float64, seen float64, last int) float64 {
 	fullest := 0
 	for b, n := range counts[:min(widestBin, last)+1] {
 		if n > counts[fullest] {
@@ -172,7 +179,7 @@ func normalScale(counts []float64, sigma float64, last int) float64 {
 		}
 	}
 	first := max(fullest-8, 0)
-	end := min(climbBins(counts, sigma, fullest, scaleSeen, last)+1, last)
+	end := min(climbBins(counts, seen, fullest, 1, last)+1, last)
 	whole := 0.
 	for _, n := range counts[first : end+1] {
 		whole += max(n, 0)

@@ -13,6 +13,9 @@ import (
 const (
 	sizesShare = .15 // of mu^2: the counts of sizes
 	sumsShare  = .85 // of mu^2: the vector of sums
+	// The same of epsilon, for Laplace noise.
+	pureSizesShare = .3
+	pureSumsShare  = .7
 	// Level is the confidence level of the intervals.
 	Level = .95
 	// AllErrorsLevel is the confidence level of the bound on R² of all errors.
@@ -101,11 +104,20 @@ func (r R2) Unknown() bool {
 // Regression releases the held-out R² of a model for a numeric target.
 type Regression struct {
 	ByGroup bool // the second release divides the records by [Pairs.Groups] as well; see [mechanism.GroupedSquareSums]
+	// Pure makes both releases with Laplace noise, for a run without a delta. There are no prediction intervals then, and
+	// records cannot be divided into groups.
+	Pure bool
 }
 
 // Plan returns the two leaves of the release. Groups do not change their price: a record is in one group, so it moves one
 // vector of bounded length.
 func (r Regression) Plan() budget.Node {
+	if r.Pure && !r.ByGroup {
+		return budget.Sequence(r2Node,
+			budget.PureLeaf(sizesLeaf, pureSizesShare, 1).WithStatistic(mechanism.StatSizeEntries),
+			budget.PureLeaf(sumsLeaf, pureSumsShare, 1).WithStatistic(mechanism.StatSquareEntries)).
+			WithRole(budget.RoleStage)
+	}
 	statistic := mechanism.StatSquareSums
 	if r.ByGroup {
 		statistic = mechanism.StatGroupedSquares
@@ -117,11 +129,14 @@ func (r Regression) Plan() budget.Node {
 }
 
 // Run releases R². s is the session of the node that Plan returned.
-func (Regression) Run(
+func (r Regression) Run(
 	ctx context.Context,
 	s *mechanism.Session,
 	p Pairs,
 ) (R2, error) {
+	if r.Pure && !r.ByGroup {
+		return runPure(ctx, s, p)
+	}
 	scaled := newScaler(p)
 	defer p.Records.Forget(scaled.Predictions)
 	counts, err := mechanism.Sum[*sizePass](ctx, s, p.Records, sizeStatistic{scaled})
@@ -143,7 +158,7 @@ func (Regression) Run(
 		ctx,
 		s,
 		p.Records,
-		sumStatistic{scaled, l.target, l.residual, l.ratio(), o, p.Groups},
+		sumStatistic{scaled, l.target, l.residual, l.ratio(), o, p.Groups, false},
 	)
 	if err != nil {
 		return R2{}, err
@@ -168,6 +183,36 @@ func (Regression) Run(
 		releasedSums(half, sizes, l, squares, grouped.Value()),
 	)
 	return out, nil
+}
+
+// runPure releases R² with Laplace noise.
+func runPure(ctx context.Context, s *mechanism.Session, p Pairs) (R2, error) {
+	scaled := newScaler(p)
+	defer p.Records.Forget(scaled.Predictions)
+	counts, err := mechanism.Sum[*sizePass](ctx, s, p.Records, sizeStatistic{scaled})
+	if err != nil {
+		return R2{}, err
+	}
+	released, err := counts.counts.ReleaseEntries(s, sizesLeaf)
+	if err != nil {
+		return R2{}, err
+	}
+	sizes := released.Value()
+	l := readLimits(sizes, mechanism.SquareEntriesNoise(s, sumsLeaf))
+	sums, err := mechanism.Sum[*sumPass](ctx, s, p.Records, sumStatistic{
+		Scaler:        scaled,
+		TargetLimit:   l.target,
+		ResidualLimit: l.residual,
+		Pure:          true,
+	})
+	if err != nil {
+		return R2{}, err
+	}
+	squares, err := sums.sums.ReleaseEntries(s, sumsLeaf)
+	if err != nil {
+		return R2{}, err
+	}
+	return readR2(p, sizes, l, nil, squares.Value()), nil
 }
 
 // readR2 computes the quality of a model from both releases, in units of the target.
@@ -216,7 +261,7 @@ func readR2(
 	count, noise := l.countBeyond(sizes)
 	out.Far = count > 2*noise
 	share := min(max(count/e.n, 0), 1)
-	reach := twoSided * math.Sqrt(square(noise)+max(count, 0)) / e.n
+	reach := deviationsOfSizes(sizes) * math.Sqrt(square(noise)+max(count, 0)) / e.n
 	out.Beyond = limitShare(
 		Share{
 			Value: share,
@@ -225,12 +270,24 @@ func readR2(
 			Level: Level,
 		})
 
+	if sizes.Laplace {
+		return out
+	}
 	for _, w := range halfWidths(a, o, e.n*strengthOf(sizes)) {
 		if w.HalfWidth = clampFinite(w.HalfWidth * half); w.HalfWidth > 0 {
 			out.Intervals = append(out.Intervals, w)
 		}
 	}
 	return out
+}
+
+// deviationsOfSizes returns the number of standard deviations of a sum of counts of sizes within which it is with probability
+// [Level] or more.
+func deviationsOfSizes(sizes mechanism.Sizes) float64 {
+	if sizes.Laplace {
+		return laplaceBound(twoSided)
+	}
+	return twoSided
 }
 
 // makeConsistent returns a mean absolute error and a root mean squared error that can belong to the same errors:

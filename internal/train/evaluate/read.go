@@ -3,6 +3,8 @@ package evaluate
 import (
 	"math"
 	"slices"
+
+	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
 // readCells reads everything from the noisy cells of the tables, in the order of
@@ -13,9 +15,16 @@ import (
 // is right predictions K and all others W, those of records with other labels included. Of two classes
 // both tables have the right and wrong predictions of each class, if the cutoff is an edge. Of more
 // K and W are joined over all three tables.
-func readCells(classes []string, bins Bins, groups Groups, cells, noise []float64) *Confusion {
+//
+// laplace reports whether the noise is Laplace noise; then there are neither scores nor groups.
+func readCells(
+	classes []string,
+	bins Bins,
+	groups Groups,
+	cells, noise []float64,
+	laplace bool,
+) *Confusion {
 	l := len(classes)
-	b := bins.numBins()
 	tables, _ := tablesOf(l, bins, 0)
 	own := 0
 	for _, table := range tables {
@@ -31,60 +40,82 @@ func readCells(classes []string, bins Bins, groups Groups, cells, noise []float6
 		out.Counts = append(out.Counts, roundCells(cells[truth*l:(truth+1)*l]))
 	}
 	v := square(out.Sigma) + 1./12
-	hits, misses := byClass(out.Counts[:l], v)
-	other := sumPart(toFloats(out.Counts[l]), v)
-	right := sumNoisy(hits)
-	wrong := sumNoisy(misses).addNoisy(other)
-	if b > 0 {
-		at := tables[0].Cells
-		table := cells[at:]
-		of := square(noise[at]) + 1./12
-		out.Scores = readScores(l, bins, roundCells(table[:b]), roundCells(table[b:2*b]), of)
-		scores := [2][]float64{toFloats(out.Scores.Counts[0]), toFloats(out.Scores.Counts[1])}
-		alone := noisy{math.Round(cells[last-1]), square(noise[last-1]) + 1./12} // the last cell of the last joint table
-		other = bestMean(other, alone)
-		if l == 2 {
-			if c := bins.Cutoff; c > 0 {
-				hits[0], misses[0] = bestMean(hits[0], sumPart(scores[0][:c], of)),
-					bestMean(misses[0], sumPart(scores[0][c:], of))
-				hits[1], misses[1] = bestMean(hits[1], sumPart(scores[1][c:], of)),
-					bestMean(misses[1], sumPart(scores[1][:c], of))
-			}
-			right, wrong = sumNoisy(hits), sumNoisy(misses).addNoisy(other)
-		} else {
-			out.Right = inPairs(roundCells(cells[at+tables[1].Cells : last-1]))
-			again, missed := rightPredictions(out.Right, alone.variance)
-			right = bestMean(right, sumNoisy(again), sumPart(scores[1], of))
-			wrong = bestMean(wrong, sumNoisy(missed).addNoisy(alone), sumPart(scores[0], of))
-			for k := range hits {
-				hits[k], misses[k] = bestMean(hits[k], again[k]), bestMean(misses[k], missed[k])
-			}
-		}
+	cell := noisy{variance: v}
+	if laplace {
+		cell = laplaceCell(v)
+	}
+	hits, misses := byClass(out.Counts[:l], cell)
+	c := groupCells{hits: hits, misses: misses, other: sumCells(toFloats(out.Counts[l]), cell)}
+	c.right = sumNoisy(c.hits)
+	c.wrong = sumNoisy(c.misses).addNoisy(c.other)
+	if bins.numBins() > 0 {
+		out.joinScores(&c, bins, tables, cells, noise)
 	}
 	if len(byGroup) > 0 {
 		table := readTable(l, groups.count(), byGroup, groupNoise)
-		joined := groupCells{hits, misses, other, right, wrong}
-		joined.joinGroups(table)
-		other, right, wrong = joined.other, joined.right, joined.wrong
+		c.joinGroups(table)
 		out.Groups = ClassGroups(groups.Column, groups.Names, table)
 	}
-	out.Accuracy = portionOf(right, wrong, Level)
-	out.Recalls, out.Balanced = classRecalls(hits, misses)
-	out.Largest = compareLargest(hits, misses, other)
-	out.Records, out.Other = right.addNoisy(wrong).toCount(), other.toCount()
-	out.OtherShare = portionOf(other, sumNoisy(hits).addNoisy(sumNoisy(misses)), Level)
-	out.Missing = noisy{math.Round(cells[last]), square(noise[last]) + 1./12}.toCount()
+	out.Accuracy = portionOf(c.right, c.wrong, Level)
+	out.Recalls, out.Balanced = classRecalls(c.hits, c.misses)
+	out.Largest = compareLargest(c.hits, c.misses, c.other)
+	out.Records, out.Other = c.right.addNoisy(c.wrong).toCount(), c.other.toCount()
+	out.OtherShare = portionOf(c.other, sumNoisy(c.hits).addNoisy(sumNoisy(c.misses)), Level)
+	out.Missing = noisy{
+		value:    math.Round(cells[last]),
+		variance: square(noise[last]) + 1./12,
+	}.toCount()
 	return out
 }
 
+// joinScores reads the table of scores and, of more than two classes, that of right predictions, and joins their numbers of
+// records with those of the confusion matrix.
+func (x *Confusion) joinScores(
+	c *groupCells,
+	bins Bins,
+	tables []mechanism.JointTable,
+	cells, noise []float64,
+) {
+	l := len(x.Classes)
+	b := bins.numBins()
+	last := len(cells) - 1
+	at := tables[0].Cells
+	table := cells[at:]
+	of := square(noise[at]) + 1./12
+	x.Scores = readScores(l, bins, roundCells(table[:b]), roundCells(table[b:2*b]), of)
+	scores := [2][]float64{toFloats(x.Scores.Counts[0]), toFloats(x.Scores.Counts[1])}
+	alone := noisy{ // the last cell of the last joint table
+		value:    math.Round(cells[last-1]),
+		variance: square(noise[last-1]) + 1./12,
+	}
+	c.other = bestMean(c.other, alone)
+	if l == 2 {
+		if at := bins.Cutoff; at > 0 {
+			c.hits[0], c.misses[0] = bestMean(c.hits[0], sumPart(scores[0][:at], of)),
+				bestMean(c.misses[0], sumPart(scores[0][at:], of))
+			c.hits[1], c.misses[1] = bestMean(c.hits[1], sumPart(scores[1][at:], of)),
+				bestMean(c.misses[1], sumPart(scores[1][:at], of))
+		}
+		c.right, c.wrong = sumNoisy(c.hits), sumNoisy(c.misses).addNoisy(c.other)
+		return
+	}
+	x.Right = inPairs(roundCells(cells[at+tables[1].Cells : last-1]))
+	again, missed := rightPredictions(x.Right, alone.variance)
+	c.right = bestMean(c.right, sumNoisy(again), sumPart(scores[1], of))
+	c.wrong = bestMean(c.wrong, sumNoisy(missed).addNoisy(alone), sumPart(scores[0], of))
+	for k := range c.hits {
+		c.hits[k], c.misses[k] = bestMean(c.hits[k], again[k]), bestMean(c.misses[k], missed[k])
+	}
+}
+
 // byClass returns the records of every class that are predicted rightly and wrongly, from
-// the confusion matrix whose cells have noise of variance v.
-func byClass(counts [][]int, v float64) (hits, misses []noisy) {
+// the confusion matrix whose cells have the given noise.
+func byClass(counts [][]int, noise noisy) (hits, misses []noisy) {
 	hits = make([]noisy, len(counts))
 	misses = make([]noisy, len(counts))
 	for truth, row := range counts {
 		for guess, n := range row {
-			cell := noisy{float64(n), v}
+			cell := noise.withValue(float64(n))
 			if truth == guess {
 				hits[truth] = cell
 			} else {
@@ -98,8 +129,8 @@ func byClass(counts [][]int, v float64) (hits, misses []noisy) {
 // rightPredictions returns the same from the table of right predictions.
 func rightPredictions(table [][2]int, v float64) (hits, misses []noisy) {
 	for _, row := range table {
-		misses = append(misses, noisy{float64(row[0]), v})
-		hits = append(hits, noisy{float64(row[1]), v})
+		misses = append(misses, noisy{value: float64(row[0]), variance: v})
+		hits = append(hits, noisy{value: float64(row[1]), variance: v})
 	}
 	return hits, misses
 }
@@ -117,11 +148,22 @@ func inPairs(cells []int) [][2]int {
 func bestMean(list ...noisy) noisy {
 	value := 0.
 	weight := 0.
+	fourth := 0.
 	for _, x := range list {
 		value += x.value / x.variance
 		weight += 1 / x.variance
+		fourth += x.fourth / square(square(x.variance))
 	}
-	return noisy{value / weight, 1 / weight}
+	return noisy{value / weight, 1 / weight, fourth / square(square(weight))}
+}
+
+// sumCells adds up cells with the given noise.
+func sumCells(cells []float64, noise noisy) noisy {
+	out := noisy{}
+	for _, x := range cells {
+		out = out.addNoisy(noise.withValue(x))
+	}
+	return out
 }
 
 func sumNoisy(list []noisy) noisy {
@@ -167,7 +209,9 @@ func compareLargest(hits, misses []noisy, other noisy) Largest {
 	d := gained.value - lost.value
 	all := own.value + others.value
 	luck := max(gained.value, 0) + max(lost.value, 0) - d*d/all
-	reach := normalDeviations(Level) * math.Sqrt(gained.variance+lost.variance+max(luck, 0))
+	variance := gained.variance + lost.variance + max(luck, 0)
+	reach := deviationsWithin(Level, (gained.fourth+lost.fourth)/square(variance)) *
+		math.Sqrt(variance)
 	out.GainLower = max((d-reach)/all, -1)
 	out.GainUpper = min((d+reach)/all, 1)
 	return out

@@ -76,7 +76,7 @@ func readScores(
 		var e *Estimate
 		if m := p[b] + q[b]; m > reliableAt*math.Sqrt(v) {
 			e = &Estimate{min(max(p[b]/m, 0), 1),
-				math.Sqrt(shareVariance(noisy{p[b], v}, noisy{q[b], v}))}
+				math.Sqrt(shareVariance(noisy{value: p[b], variance: v}, noisy{value: q[b], variance: v}))}
 		}
 		out.Reliability = append(out.Reliability, e)
 	}
@@ -103,7 +103,7 @@ func readScores(
 
 // sumPart adds up cells with noise of variance v.
 func sumPart(cells []float64, v float64) noisy {
-	out := noisy{0, float64(len(cells)) * v}
+	out := noisy{value: 0, variance: float64(len(cells)) * v}
 	for _, x := range cells {
 		out.value += x
 	}

@@ -32,8 +32,8 @@ func TestAreaReproduces(t *testing.T) {
 
 // TestAccuracyReproduces the number of the specification: two classes, sigma 4.
 func TestAccuracyReproduces(t *testing.T) {
-	right := noisy{812, 2 * 16}
-	wrong := noisy{190, 2 * 16}
+	right := noisy{value: 812, variance: 2 * 16}
+	wrong := noisy{value: 190, variance: 2 * 16}
 	isNear(t, "accuracy", portionOf(right, wrong, Level).Value, .810379, 5e-7)
 	isNear(t, "variance", shareVariance(right, wrong), 1.75435e-4, 5e-10)
 	// Far from 0 and 1 the interval is that of the variance.
@@ -102,8 +102,8 @@ func TestPortionMatchesDefinition(t *testing.T) {
 		{53, -3, 4, 8},
 		{50, 0, .1, .1},
 	} {
-		part := noisy{c[0], c[2]}
-		rest := noisy{c[1], c[3]}
+		part := noisy{value: c[0], variance: c[2]}
+		rest := noisy{value: c[1], variance: c[3]}
 		s := unlimitedPortion(part, rest, .95)
 		n := c[0] + c[1]
 		for rho := -.5; rho <= 1.5; rho += .0005 {
@@ -116,7 +116,7 @@ func TestPortionMatchesDefinition(t *testing.T) {
 			}
 		}
 	}
-	if s := portionOf(noisy{5, 16}, noisy{5, 16}, .95); s.Known() {
+	if s := portionOf(noisy{value: 5, variance: 16}, noisy{value: 5, variance: 16}, .95); s.Known() {
 		t.Errorf("%+v of a whole within its noise", s)
 	}
 }
@@ -200,11 +200,11 @@ func TestLargestGain(t *testing.T) {
 			for i, n := range cells {
 				n += 6 * r.NormFloat64()
 				if k := i / l; k == l {
-					other = other.addNoisy(noisy{n, 36})
+					other = other.addNoisy(noisy{value: n, variance: 36})
 				} else if i%l == k {
-					hits[k] = noisy{n, 36}
+					hits[k] = noisy{value: n, variance: 36}
 				} else {
-					misses[k] = misses[k].addNoisy(noisy{n, 36})
+					misses[k] = misses[k].addNoisy(noisy{value: n, variance: 36})
 				}
 			}
 			x := compareLargest(hits, misses, other)

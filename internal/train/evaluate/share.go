@@ -30,11 +30,22 @@ func unknownShare(level float64) Share {
 	}
 }
 
-// A noisy is a noisy number of records with the variance of its noise.
-type noisy struct{ value, variance float64 }
+// A noisy is a noisy number of records with the variance and the fourth cumulant of its noise. The latter is 0 for Gaussian
+// noise and 3 times the square of the variance for Laplace noise; those of independent numbers add up.
+type noisy struct{ value, variance, fourth float64 }
+
+// laplaceCell returns a number with Laplace noise of a variance.
+func laplaceCell(variance float64) noisy {
+	return noisy{variance: variance, fourth: laplaceExcess * square(variance)}
+}
+
+func (a noisy) withValue(x float64) noisy {
+	a.value = x
+	return a
+}
 
 func (a noisy) addNoisy(b noisy) noisy {
-	return noisy{a.value + b.value, a.variance + b.variance}
+	return noisy{a.value + b.value, a.variance + b.variance, a.fourth + b.fourth}
 }
 
 func (a noisy) toCount() Count {
@@ -117,12 +128,25 @@ func solveFieller(
 	level, luck float64,
 ) (lower, upper float64, ok bool) {
 	n := whole.value
-	z2 := square(normalDeviations(level))
+	z2 := square(portionDeviations(part, whole, level, luck))
 	a := n*n - z2*(whole.variance-luck)
 	b := part.value*n - z2*(part.variance-luck/2)
 	c := square(part.value) - z2*part.variance
 	root := math.Sqrt(max(b*b-a*c, 0))
 	return (b - root) / a, (b + root) / a, a > 0
+}
+
+// portionDeviations returns the number of standard deviations of part - rho n, for rho = part/n, within which it is with
+// probability level. Its noise is (1 - rho) part - rho rest, and that of the sampling error is normal.
+func portionDeviations(part, whole noisy, level, luck float64) float64 {
+	if whole.fourth == 0 {
+		return normalDeviations(level)
+	}
+	rho := min(max(part.value/whole.value, 0), 1)
+	restVariance := whole.variance - part.variance
+	variance := square(1-rho)*part.variance + square(rho)*restVariance + luck*rho*(1-rho)
+	fourth := square(square(1-rho))*part.fourth + square(square(rho))*(whole.fourth-part.fourth)
+	return deviationsWithin(level, fourth/square(variance))
 }
 
 // limitShare limits a share and the ends of its interval to [0, 1], which contains the true share.

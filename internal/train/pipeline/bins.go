@@ -140,7 +140,7 @@ func (c *scoreCounts) binProbabilities(
 // held-out part.
 func (r *runner) scoreBins(s *mechanism.Session, f *method.Fit) evaluate.Bins {
 	switch {
-	case !r.pipeline.isClassification():
+	case !r.pipeline.isClassification(), r.pipeline.isPure(): // Laplace noise leaves the budget to the confusion matrix
 		return evaluate.Bins{}
 	case f.Counts == nil:
 		return evaluate.Bins{Edges: equalBins(f.Scale, scoreBins)}

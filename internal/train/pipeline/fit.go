@@ -420,7 +420,10 @@ func (r *runner) evaluateModel(
 	defer r.startStage(heldOutStage)()
 	var err error
 	if r.pipeline.isClassification() {
-		res.Confusion, err = evaluate.Classification{Classes: f.Model.Output().Classes}.Run(
+		res.Confusion, err = evaluate.Classification{
+			Classes: f.Model.Output().Classes,
+			Pure:    r.pipeline.isPure(),
+		}.Run(
 			ctx,
 			s,
 			evaluate.Labels{
@@ -448,7 +451,10 @@ func (r *runner) r2(
 ) (*evaluate.R2, error) {
 	pairs := r.PairsOf(v, f)
 	pairs.Groups = groups
-	r2, err := evaluate.Regression{ByGroup: groups.Column != ""}.Run(ctx, s, pairs)
+	r2, err := evaluate.Regression{
+		ByGroup: groups.Column != "",
+		Pure:    r.pipeline.isPure(),
+	}.Run(ctx, s, pairs)
 	if err != nil {
 		return nil, err
 	}

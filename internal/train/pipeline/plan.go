@@ -294,9 +294,12 @@ func (p *Pipeline) metricNode(
 	byGroup bool,
 ) (budget.Node, error) {
 	if p.isClassification() {
-		return evaluate.Classification{Classes: target.Categories}.Plan()
+		return evaluate.Classification{
+			Classes: target.Categories,
+			Pure:    p.isPure() && !byGroup,
+		}.Plan()
 	}
-	return evaluate.Regression{ByGroup: byGroup}.Plan(), nil
+	return evaluate.Regression{ByGroup: byGroup, Pure: p.isPure()}.Plan(), nil
 }
 
 // isApproximate reports whether a step of the plan is known by an epsilon and a

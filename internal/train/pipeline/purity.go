@@ -22,6 +22,13 @@ import (
 var ErrNotPure = fmt.Errorf("a run with delta 0 has a stage whose noise is not pure: %w",
 	budget.ErrNotPure)
 
+// The reasons why a stage needs a delta. Gaussian noise has no largest privacy loss; a mechanism that tests the records before it
+// proposes an answer (C. Dwork and J. Lei, "Differential privacy and robust statistics", 2009) may pass by chance.
+const (
+	gaussianNoise = "draws Gaussian noise, which always needs a delta"
+	failingCheck  = "checks the records first, and the check fails with probability delta"
+)
+
 // deltaField is the key of a recipe that sets delta.
 const deltaField = "privacy.delta"
 
@@ -55,9 +62,9 @@ func impureNoise(n budget.Node) string {
 	for _, leaf := range leavesOf(n) {
 		switch {
 		case leaf.Kind == budget.Gaussian:
-			return "draws Gaussian noise"
+			return gaussianNoise
 		case leaf.Kind == budget.Approximate && leaf.Fixed.Delta > 0:
-			return "fails with probability delta"
+			return failingCheck
 		}
 	}
 	return ""
@@ -93,11 +100,11 @@ func (p *Pipeline) NeedsDelta() *fault.Error {
 		)
 	}
 	if p.Holdout > 0 {
-		if metric, err := p.metricNode(f.Target, false); err == nil {
+		if metric, err := p.metricNode(f.Target, p.Groups != ""); err == nil {
 			add(
-				"the held-out metric",
+				"the held-out metric by group",
 				impureNoise(metric),
-				"set holdout: 0 for no metric",
+				"omit evaluate.by",
 			)
 		}
 	}
@@ -175,7 +182,7 @@ func (p *Pipeline) selectorNoise(
 // no plan.
 func (p *Pipeline) trainerNoise(t method.Trainer, f selection.Facts) string {
 	if mayAbstain(t) {
-		return "fails with probability delta"
+		return failingCheck
 	}
 	columns := append(slices.Clone(f.Columns), f.Target)
 	node, err := p.trainerFor(p.pureForm(t),

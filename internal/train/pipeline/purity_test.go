@@ -150,13 +150,14 @@ func TestNeedsDelta(t *testing.T) {
 		p    *Pipeline
 		want string
 	}{
-		"held out": {
+		"held out by group": {
 			func() *Pipeline {
 				p := pureRun(2, budget.AddRemove, selection.Kendall{K: 2}, svm.SVM{})
 				p.Holdout = .2
+				p.Groups = "x0"
 				return p
 			}(),
-			"the held-out metric draws Gaussian noise; set holdout: 0 for no metric",
+			"the held-out metric by group draws Gaussian noise, which always needs a delta; omit evaluate.by",
 		},
 		"a form that is named": {
 			pureRun(
@@ -165,7 +166,7 @@ func TestNeedsDelta(t *testing.T) {
 				selection.None{},
 				boosting.BRC{Form: boosting.Gaussian},
 			),
-			"the model (brc) draws Gaussian noise; omit model.form: by default, brc uses a form with pure noise",
+			"the model (brc) draws Gaussian noise, which always needs a delta; omit model.form: by default, brc uses a form with pure noise",
 		},
 		"gradients": {
 			pureRun(
@@ -174,23 +175,23 @@ func TestNeedsDelta(t *testing.T) {
 				selection.None{},
 				logistic.Logistic{Form: logistic.Gradients},
 			),
-			"the model (logistic) draws Gaussian noise; omit model.form: by default, logistic uses a form with pure noise",
+			"the model (logistic) draws Gaussian noise, which always needs a delta; omit model.form: by default, logistic uses a form with pure noise",
 		},
 		"both": {
 			pureRun(3, budget.AddRemove, selection.DPFS{K: 2}, nil),
-			"the selection (dpfs) draws Gaussian noise; no selector has pure noise in this run",
+			"the selection (dpfs) draws Gaussian noise, which always needs a delta; no selector has pure noise in this run",
 		},
 		"selection": {
 			pureRun(2, budget.AddRemove, selection.GreedyGram{K: 2}, nil),
-			"the selection (greedy-gram) draws Gaussian noise; select with kendall, sublasso or sis",
+			"the selection (greedy-gram) draws Gaussian noise, which always needs a delta; select with kendall, sublasso or sis",
 		},
 		"numbers": {
 			pureRun(0, budget.AddRemove, nil, boosting.Kernel{}),
-			"the model (boosted-kernel) draws Gaussian noise; train joint-gram",
+			"the model (boosted-kernel) draws Gaussian noise, which always needs a delta; train joint-gram",
 		},
 		"partly private": {
 			pureRun(0, budget.SubstitutePrivateColumns, nil, nil),
-			"the model (joint-gram) draws Gaussian noise; no training method has pure noise in this run",
+			"the model (joint-gram) draws Gaussian noise, which always needs a delta; no training method has pure noise in this run",
 		},
 	} {
 		wrong := c.p.NeedsDelta()
@@ -206,13 +207,15 @@ func TestNeedsDelta(t *testing.T) {
 	}
 }
 
-// TestPureNumber trains on a numeric target without a delta: joint-gram, after a selection, explains most of it.
+// TestPureNumber trains on a numeric target without a delta: joint-gram, after a selection, explains most of it, and the released
+// R² is close to the exact one.
 func TestPureNumber(t *testing.T) {
 	const n = 20000
 	rng := rand.New(rand.NewPCG(5, 5))
 	for _, relation := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		p := pureRun(0, relation, selection.Kendall{K: 2}, nil)
 		p.Budget.Epsilon = 8
+		p.Holdout = .2
 		data := make([]dataset.ColumnData, 8)
 		mean := 0.
 		squares := 0.
@@ -246,13 +249,19 @@ func TestPureNumber(t *testing.T) {
 			squares += (y - mean) * (y - mean)
 			rest += (y - got[i]) * (y - got[i])
 		}
-		if r2 := 1 - rest/squares; r2 < .8 { // .98 without noise
+		r2 := 1 - rest/squares
+		if r2 < .8 { // .98 without noise
 			t.Errorf("%v: R2 %v", relation, r2)
+		}
+		// All but the limits of errors and the sampling error, below .01, is the same.
+		if m := res.R2; m == nil || m.Lower > r2+.02 || m.Upper < r2-.02 || m.Upper-m.Lower > .1 {
+			t.Errorf("%v: released %v, exact %v", relation, res.R2, r2)
 		}
 	}
 }
 
-// TestPureFits trains without a delta and checks that ranges, selection and model reflect a table of two classes.
+// TestPureFits trains without a delta and checks that ranges, selection and model reflect a table of two classes, and that the
+// released accuracy is close to the exact one.
 func TestPureFits(t *testing.T) {
 	const n = 6000
 	rng := rand.New(rand.NewPCG(4, 4))
@@ -267,6 +276,7 @@ func TestPureFits(t *testing.T) {
 		} {
 			p := pureRun(2, relation, selection.Kendall{K: 2}, trainer)
 			p.Budget.Epsilon = 8
+			p.Holdout = .2
 			data := make([]dataset.ColumnData, 8)
 			for range n {
 				x := make([]float64, 7)
@@ -304,6 +314,11 @@ func TestPureFits(t *testing.T) {
 			}
 			if right/n < .75 { // .5 by chance, about .9 without noise
 				t.Errorf("%v, %s: accuracy %v", relation, nameOf(trainer), right/n)
+			}
+			m := res.Confusion
+			if m == nil || m.Accuracy.Lower > right/n+.02 || m.Accuracy.Upper < right/n-.02 ||
+				m.Accuracy.Upper-m.Accuracy.Lower > .1 {
+				t.Errorf("%v, %s: released %+v, exact %v", relation, nameOf(trainer), m, right/n)
 			}
 		}
 	}

@@ -143,7 +143,10 @@ func (p *Pipeline) rehearseBranch(
 	target := len(plan.facts.Columns)
 	groups := p.plannedGroups(held.Schema())
 	if p.isClassification() {
-		_, err = evaluate.Classification{Classes: plan.facts.Target.Categories}.Run(
+		_, err = evaluate.Classification{
+			Classes: plan.facts.Target.Categories,
+			Pure:    p.isPure(),
+		}.Run(
 			ctx,
 			s.Sub(holdoutNode),
 			evaluate.Labels{
@@ -154,7 +157,7 @@ func (p *Pipeline) rehearseBranch(
 			},
 		)
 	} else {
-		_, err = evaluate.Regression{ByGroup: groups.Column != ""}.Run(
+		_, err = evaluate.Regression{ByGroup: groups.Column != "", Pure: p.isPure()}.Run(
 			ctx,
 			s.Sub(holdoutNode).Sub("r2"),
 			evaluate.Pairs{

@@ -24,12 +24,19 @@ type rater interface {
 // rankTable draws columns of falling rank correlation with the target, and returns their scores.
 func rankTable(t *testing.T, n, d int) (dataset.View, Facts, []float64) {
 	t.Helper()
-	rng := rand.New(rand.NewPCG(21, 1))
+	return drawRankTable(t, rand.New(rand.NewPCG(21, 1)), n, d, .5)
+}
+
+// drawRankTable does so with the given random numbers and effect of the first column.
+func drawRankTable(
+	t *testing.T, rng *rand.Rand, n, d int, effect float64,
+) (dataset.View, Facts, []float64) {
+	t.Helper()
 	columns := make([][]float64, d+1)
 	for range n {
 		y := rng.NormFloat64()
 		for j := range d {
-			columns[j] = append(columns[j], y*.5/float64(j+1)+rng.NormFloat64())
+			columns[j] = append(columns[j], y*effect/float64(j+1)+rng.NormFloat64())
 		}
 		columns[d] = append(columns[d], y)
 	}
@@ -87,17 +94,9 @@ func TestGapHolds(t *testing.T) {
 			if err != nil || c.Probabilities != nil || c.Gap == nil || !(c.Gap.Score > 0) {
 				t.Fatalf("%+v, %v", c, err)
 			}
-			best := 0.
-			worst := math.Inf(1)
-			for j, score := range scores {
-				if slices.Contains(choice.Picked, j) {
-					worst = min(worst, score)
-				} else {
-					best = max(best, score)
-				}
-			}
-			largest = max(largest, (best-worst)/c.Gap.Score)
-			if best-worst > c.Gap.Score {
+			missed := missedScore(scores, choice.Picked)
+			largest = max(largest, missed/c.Gap.Score)
+			if missed > c.Gap.Score {
 				failures++
 			}
 		}
@@ -105,6 +104,58 @@ func TestGapHolds(t *testing.T) {
 			t.Errorf("%+v: %d failures, and at most %.2f of the gap", x, failures, largest)
 		}
 	}
+}
+
+// TestGapOverTables checks the level of the gap of kendall and sis over 200 random tables with 200 to 600 records, 6 to 12 columns
+// and effects from 0 to large: the best column left out exceeds the worst chosen one by no more than the gap in at least 95% of
+// them. With one column chosen, the rounds of kendall have the scores of sis. More than 30 failures have a probability below 1e-6.
+func TestGapOverTables(t *testing.T) {
+	const tables = 200
+	for _, x := range []rater{Kendall{K: 1}, SIS{K: 3, Score: ScoreTau}} {
+		rng := rand.New(rand.NewPCG(33, 1))
+		failures := 0
+		largest := 0.
+		for range tables {
+			v, f, scores := drawRankTable(t, rng, 200+rng.IntN(400), 6+rng.IntN(7), 1.5*rng.Float64())
+			k := 1
+			if sis, ok := x.(SIS); ok {
+				k = sis.K
+			}
+			s := classSession(t, x, 1, f)
+			choice, err := x.Choose(context.Background(), s, f, memory.NewRecords(v))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := choice.Confidence(context.Background(), k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			missed := missedScore(scores, choice.Picked)
+			largest = max(largest, missed/c.Gap.Score)
+			if missed > c.Gap.Score {
+				failures++
+			}
+		}
+		t.Logf("%+v: the gap of level %v holds in %d of %d tables; the largest miss is %.2f of it", x,
+			gapLevel, tables-failures, tables, largest)
+		if failures > 30 || largest < 1./10 {
+			t.Errorf("%+v: %d failures, and at most %.2f of the gap", x, failures, largest)
+		}
+	}
+}
+
+// missedScore is the largest score of a column left out less the smallest of a chosen one.
+func missedScore(scores []float64, picked []int) float64 {
+	best := 0.
+	worst := math.Inf(1)
+	for j, score := range scores {
+		if slices.Contains(picked, j) {
+			worst = min(worst, score)
+		} else {
+			best = max(best, score)
+		}
+	}
+	return best - worst
 }
 
 // TestGapOfSets compares the bound by sets, for all sets of 2 of 4 candidates, with a computation by hand: ln(6/.05)

@@ -62,7 +62,7 @@ func (Tukey) Method() method.Method {
 				Rest:   "; check_share is 1 minus twice this",
 				Absent: "`0.3`",
 				Hint:   fmt.Sprintf("%v passes with the fewest buckets", usual.Step),
-				Doc:    "e' of the draw. If `check_share` is also set, `check_share` + 2 `depth_share` must be 1.",
+				Doc:    "e' of the draw (Dick et al. 2023, section 8). If `check_share` is also set, `check_share` + 2 `depth_share` must be 1.",
 			},
 		},
 		Check: checkShares,
