@@ -38,8 +38,9 @@ func TestSpendPrices(t *testing.T) {
 	}
 	for name, x := range map[string]Spend{
 		"nothing": {}, "two": {Rho: 1, Mu: 1}, "negative": {Rho: -1},
-		"infinite": {Epsilon: math.Inf(1)}, "not a number": {Mu: math.NaN()},
-		"delta alone": {Delta: .1}, "delta with rho": {Rho: 1, Delta: .1},
+		"infinite": {Epsilon: math.Inf(1)}, "large rho": {Rho: 1e308}, "large mu": {Mu: 1e200},
+		"not a number": {Mu: math.NaN()},
+		"delta alone":  {Delta: .1}, "delta with rho": {Rho: 1, Delta: .1},
 		"delta 1": {Epsilon: 1, Delta: 1}, "a note of two lines": {Rho: 1, Note: "a\nb"},
 	} {
 		if _, err := x.Price(budget.ZCDP); !errors.Is(err, ErrInvalid) {
