@@ -75,3 +75,19 @@ func TestAbstainedRunWritesReportOnly(t *testing.T) {
 		t.Errorf("%+v", plan)
 	}
 }
+
+// TestStoppedRunNamesTheCauseFirst checks that a run without a readable target exits with code 7 and that the first
+// line of both outputs names the cause, and the first line of standard error the remedy.
+func TestStoppedRunNamesTheCauseFirst(t *testing.T) {
+	chdir(t)
+	writeCheckedTable(t)
+	got := dptrain(t, "fit", "--data", "table.csv", "--target", "word", "--exclude", "id", "--epsilon", "20")
+	summary, _, _ := strings.Cut(got.stdout, "\n")
+	message, _, _ := strings.Cut(got.stderr, "\n")
+	const cause = `the target "word" contains no numbers`
+	if got.code != exitAbstained || !strings.HasPrefix(summary, "no model of word: "+cause) ||
+		!strings.HasPrefix(message, "dptrain: "+cause) ||
+		!strings.Contains(message, "--task classification") {
+		t.Errorf("%+v", got)
+	}
+}

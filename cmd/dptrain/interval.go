@@ -15,14 +15,14 @@ import (
 // highestLevel is the value of --interval given without a level.
 const highestLevel = "highest"
 
-// levelOf supports "--interval 0.9", where the level is a separate argument. It removes the level from args and
-// stores it in the flags.
+// levelOf supports "--interval 0.9", where the level is a separate argument. It removes the level, or another number
+// in its place, from args and stores it in the flags.
 func (f *predictFlags) levelOf(args []string) []string {
 	if f.interval == "" || len(args) != 3 {
 		return args
 	}
-	for i, a := range args {
-		if x, err := recipe.ParseNumber(a); err == nil && x > 0 && x < 1 &&
+	for i, a := range slices.Backward(args) {
+		if _, err := recipe.ParseNumber(a); err == nil &&
 			(f.interval == highestLevel || f.interval == a) {
 			f.interval = a
 			return slices.Concat(args[:i], args[i+1:])

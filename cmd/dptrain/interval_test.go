@@ -46,6 +46,8 @@ func TestPredictInterval(t *testing.T) {
 			"model.json: this model has prediction intervals at 0.9 and 0.95, not at 0.8\n"},
 		"model.json new.csv --interval=1": {exitUsage, "",
 			"dptrain: --interval needs a level above 0 and below 1, such as 0.9\n"},
+		"model.json new.csv --interval 2": {exitUsage, "",
+			"dptrain: --interval needs a level above 0 and below 1, such as 0.9\n"},
 		"model.json new.csv --interval=wide": {exitUsage, "",
 			"dptrain: --interval needs a level above 0 and below 1, such as 0.9\n"},
 		"none.json new.csv --interval": {exitData, "",

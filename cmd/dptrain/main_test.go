@@ -200,6 +200,7 @@ func TestUsageErrors(t *testing.T) {
 		want string // stderr
 	}{
 		{"pln", `dptrain: unknown command "pln"; did you mean "plan"?`},
+		{"zz", "dptrain: unknown command \"zz\"; see `dptrain --help`"},
 		{"frobnicate", "dptrain: unknown command \"frobnicate\"; see `dptrain --help`"},
 		{"fit --frob", "dptrain: unknown flag: --frob; see `dptrain fit --help`"},
 		{"fit --espilon 1",

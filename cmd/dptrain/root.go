@@ -205,6 +205,7 @@ func kindOf(f *pflag.Flag) string {
 
 // unknownVerb returns the usage error for an unknown command.
 func unknownVerb(cmd *cobra.Command, word string) error {
+	cmd.SuggestionsMinimumDistance = min(max(len(word)/2, 1), 2)
 	if near := cmd.SuggestionsFor(word); len(near) > 0 {
 		return usagef("unknown command %q; did you mean %q?", word, near[0])
 	}

@@ -16,7 +16,7 @@ import (
 // Reasons why a trial has no value, other than those of the method.
 var (
 	// ErrNoTestRow: the held-out fold has no row with a target.
-	ErrNoTestRow = errors.New("no held-out row has a target value value")
+	ErrNoTestRow = errors.New("no held-out row has a target value")
 	// ErrNotFinite: the metric overflowed.
 	ErrNotFinite = errors.New("the metric is not a finite number")
 	// ErrAbstained: the method released, within its guarantee, that it has no

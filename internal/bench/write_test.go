@@ -70,7 +70,7 @@ func TestJSON(t *testing.T) {
 				Metric: "accuracy",
 				Err:    bench.ErrNoTestRow,
 			},
-			`{"data":"d","method":"m","epsilon":null,"delta":null,"trial":1,"metric":"accuracy","error":"no held-out row has a target value value","seconds":0}`,
+			`{"data":"d","method":"m","epsilon":null,"delta":null,"trial":1,"metric":"accuracy","error":"no held-out row has a target value","seconds":0}`,
 		},
 		{
 			bench.Summary{
@@ -184,7 +184,7 @@ func TestTable(t *testing.T) {
 		"houses 20640 8 joint-gram 0.670 0.600 0.700 0.012 0",
 		"CASP 1 9 auto - - - - 10 failed",
 		"CASP 1 9 tukey 0.500 0.500 0.500 1.000 1 abstained",
-		"CASP, auto: no held-out row has a target value value; if it is text, use --task classification",
+		"CASP, auto: no held-out row has a target value; if it is text, use --task classification",
 	}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v\n%s", err, b.String())

@@ -34,6 +34,9 @@ type SpendState struct {
 // curve of any mu.
 var ErrRho = errors.New("rho cannot be converted to this currency")
 
+// mostSpend is the largest rho, mu or epsilon of a spend. It is far beyond any total, and its square is finite.
+const mostSpend = 1e100
+
 // checkGuarantee validates the guarantee. The error wraps ErrInvalid.
 func (x *Spend) checkGuarantee() error {
 	given := 0
@@ -41,10 +44,11 @@ func (x *Spend) checkGuarantee() error {
 		if v != 0 {
 			given++
 		}
-		if !(v >= 0) || math.IsInf(v, 0) {
+		if !(v >= 0 && v <= mostSpend) {
 			return fmt.Errorf(
-				"%w: a spend must be a finite number above 0, not %v",
+				"%w: a spend must be a number above 0 and at most %v, not %v",
 				ErrInvalid,
+				mostSpend,
 				v,
 			)
 		}

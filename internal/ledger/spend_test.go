@@ -52,6 +52,8 @@ func TestSpendPrices(t *testing.T) {
 		"two":                 {Rho: 1, Mu: 1},
 		"negative":            {Rho: -1},
 		"infinite":            {Epsilon: math.Inf(1)},
+		"large rho":           {Rho: 1e308},
+		"large mu":            {Mu: 1e200},
 		"not a number":        {Mu: math.NaN()},
 		"delta alone":         {Delta: .1},
 		"delta with rho":      {Rho: 1, Delta: .1},

@@ -323,6 +323,8 @@ func wideContent(line []byte) (c Content, ok bool) {
 		return binaryData, binary
 	}
 	switch {
+	case hasStrayZeros(line):
+		c = strayZeros
 	case isWide(line, 4, binary.LittleEndian.Uint32), isWide(line, 4, binary.BigEndian.Uint32):
 		c = utf32
 	case isWide(line, 2, littleEndian16):
@@ -344,6 +346,18 @@ func wideContent(line []byte) (c Content, ok bool) {
 var binaryData = Content{
 	What: "binary data",
 	Do:   "check that it is the right file",
+}
+
+var strayZeros = Content{
+	What: "text with zero bytes",
+	Do:   "remove them, or write the table as UTF-8",
+}
+
+// hasStrayZeros reports whether line is UTF-8 text between zero bytes that are fewer than a quarter of it. At least
+// half of the bytes of a line of Latin letters in UTF-16 are zero.
+func hasStrayZeros(line []byte) bool {
+	text := bytes.ReplaceAll(line, []byte{0}, nil)
+	return 4*(len(line)-len(text)) < len(line) && utf8.Valid(text) && !bytes.ContainsFunc(text, isControl)
 }
 
 // isControl reports whether r is a control character that no table of text contains: neither a blank nor the end of a

@@ -60,7 +60,8 @@ func TestContentOf(t *testing.T) {
 		"\x00\x01\x02\x03\xfe":                         "binary data",
 		"\xff\xfea\x00,\x00":                           "UTF-16", "\xfe\xff\x00a\x00,": "UTF-16",
 		encodeUTF(text, 2, little): "UTF-16", encodeUTF(text, 2, big): "UTF-16",
-		encodeUTF("a\n", 2, little):     "UTF-16",
+		encodeUTF("a\n", 2, little): "UTF-16",
+		"x,k,y\x00\n1,2,3\n":        "zero bytes", "x,k\x00,y,zeros\n": "zero bytes",
 		"\xff\xfe\x00\x00a\x00\x00\x00": "UTF-32", "\x00\x00\xfe\xff\x00\x00\x00a": "UTF-32",
 		encodeUTF(text, 4, little): "UTF-32", encodeUTF(text, 4, big): "UTF-32",
 		// tables

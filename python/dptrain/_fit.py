@@ -42,6 +42,13 @@ class DptrainWarning(UserWarning):
 REMARKS = ("negligible", "note")
 
 
+def _parameter(value):
+    """Format the value of a parameter. A number that is not finite stays one, so that the program refuses it."""
+    if isinstance(value, (float, np.floating)) and not np.isfinite(value):
+        return str(float(value))
+    return text(value)
+
+
 def _yaml(value):
     """Format a value as YAML, in its JSON subset. NumPy numbers and arrays are converted."""
     return json.dumps(value, default=lambda x: x.tolist() if hasattr(x, "tolist") else str(x))
@@ -80,11 +87,11 @@ class Fitting:
         out = [os.fspath(self.recipe)] if self.recipe is not None else []
         if self.recipe is not None:  # it may describe a file with a different format
             out += ["--separator=,", "--encoding=utf-8", "--quote=double", "--skip=0"]
-        out += ["--data=-", f"--target={target}", f"--task={self._task}", f"--epsilon={text(self.epsilon)}"]
+        out += ["--data=-", f"--target={target}", f"--task={self._task}", f"--epsilon={_parameter(self.epsilon)}"]
         for flag in VALUES:
             value = getattr(self, flag, None)
             if value is not None:
-                write = column_name if flag in ("unit", "by") else text
+                write = column_name if flag in ("unit", "by") else _parameter
                 out.append(f"--{flag.replace('_', '-')}={write(value)}")
         if getattr(self, "target_transform", None) is not None:
             out.append(f"--transform={self.target_transform}")
@@ -104,7 +111,7 @@ class Fitting:
             values = getattr(self, flag)
             if values is not None:
                 values = [values] if np.isscalar(values) else values
-                out.append(f"--{flag}={listed(values if flag == 'missing' else map(column_name, values))}")
+                out.append(f"--{flag}={listed(map(_parameter if flag == 'missing' else column_name, values))}")
         for flag in DICTS:
             for name, values in (getattr(self, flag) or {}).items():
                 name = column_name(name)
@@ -124,7 +131,7 @@ class Fitting:
         if getattr(self, "target_range", None) is not None:
             ranges[target] = self.target_range
         for name, (lower, upper) in ranges.items():
-            out.append(f"--range={column_name(name)}={text(lower)}:{text(upper)}")
+            out.append(f"--range={column_name(name)}={_parameter(lower)}:{_parameter(upper)}")
         return out
 
     def _dates(self, table):

@@ -265,6 +265,10 @@ def test_errors_are_those_of_the_program(regression, houses):
     with pytest.raises(InvalidInput, match="epsilon: must be greater than 0") as caught:
         DPRegressor(0).fit(X, y)
     assert caught.value.code == 3 and pickle.loads(pickle.dumps(caught.value)).code == 3
+    for parameters in ({"epsilon": float("nan")}, {"epsilon": np.float32("inf")}, {"missing": [np.nan]}, {"ranges": {"area": (np.nan, 5)}}):
+        with pytest.raises(DptrainError, match="nan|inf") as caught:
+            DPRegressor(**parameters).fit(X, y)
+        assert "is empty" not in str(caught.value)
     with pytest.raises(InvalidInput, match="magic"):
         DPRegressor(method="magic").fit(X, y)
     with pytest.raises(DptrainError, match="area"):

@@ -82,7 +82,7 @@ func (r *Report) summaryTitle() string {
 	target := truncateText(printableName(r.Target), mostNameWidth)
 	switch {
 	case r.Stopped != nil:
-		return "no model of " + target + ": the run stopped before training"
+		return "no model of " + target + ": " + r.Stopped.Meaning
 	case r.Model.Kind == "":
 		return fmt.Sprintf("no model of %s: %s abstained", target, r.Model.Method)
 	}
