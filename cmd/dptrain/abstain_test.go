@@ -79,7 +79,7 @@ func TestAbstainedRunWritesReportOnly(t *testing.T) {
 // TestStoppedRunNamesTheCauseFirst checks that a run without a readable target exits with code 7 and that the first
 // line of both outputs names the cause, and the first line of standard error the remedy.
 func TestStoppedRunNamesTheCauseFirst(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	writeCheckedTable(t)
 	got := dptrain(t, "fit", "--data", "table.csv", "--target", "word", "--exclude", "id", "--epsilon", "20")
 	summary, _, _ := strings.Cut(got.stdout, "\n")
