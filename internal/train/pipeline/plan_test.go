@@ -258,7 +258,13 @@ func TestRefusals(t *testing.T) {
 			},
 			ErrUnbounded,
 		},
-		"pure": {func(p *Pipeline) { p.Budget.Delta = 0 }, budget.ErrNotPure},
+		"pure": {
+			func(p *Pipeline) {
+				p.Budget.Delta = 0
+				p.Model = defaultTrainer("adassp")
+			},
+			budget.ErrNotPure,
+		},
 		"too wide": {
 			func(p *Pipeline) {
 				few := dataset.Column{Kind: dataset.Category} // of more values fewer are entries
