@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dptrain/dptrain/internal/numeric/dense"
 )
 
 // Packed is a symmetric P x P matrix, the upper triangle by rows.
@@ -158,10 +160,18 @@ func NewSpectrum(a *mat.SymDense) Spectrum {
 		Values:  make([]float64, k),
 		Vectors: mat.NewDense(k, k, nil),
 	}
-	var eig mat.EigenSym
-	if eig.Factorize(a, true) {
-		eig.VectorsTo(s.Vectors)
-		eig.Values(s.Values)
+	full := dense.New(k, k)
+	for i := range k {
+		for j := range k {
+			full.Set(i, j, a.At(i, j))
+		}
+	}
+	if values, vectors, ok := dense.Spectrum(full); ok {
+		for j := range k {
+			falling := k - 1 - j
+			s.Values[j] = values[falling]
+			s.Vectors.SetCol(j, vectors.Row(falling))
+		}
 		return s
 	}
 	bound := 0.0
@@ -181,11 +191,11 @@ func (s Spectrum) Apply(f func(e float64) float64) *mat.SymDense {
 	for i, e := range s.Values {
 		values[i] = f(e)
 	}
-	var scaled, full mat.Dense
+	var scaled mat.Dense
 	scaled.Apply(func(_, j int, x float64) float64 {
 		return x * values[j]
 	}, s.Vectors)
-	full.Mul(&scaled, s.Vectors.T())
+	full := dense.MulUpper(dense.ViewOf(&scaled), dense.ViewOf(s.Vectors).T())
 	out := mat.NewSymDense(len(values), nil)
 	for i := range values {
 		for j := i; j < len(values); j++ {
