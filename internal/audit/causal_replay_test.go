@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -129,10 +130,9 @@ func replayStudy(
 	published := recordStudy(t, r, plan, table, first)
 	return compareNeighbours(
 		first,
-		published,
 		neighbours,
-		func(table *dataset.Table, rec *mechanism.Recorder) map[string]string {
-			return recordStudy(t, r, plan, table, rec)
+		func(table *dataset.Table, rec *mechanism.Recorder) bool {
+			return maps.Equal(published, recordStudy(t, r, plan, table, rec))
 		},
 	)
 }

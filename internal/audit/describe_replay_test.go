@@ -218,11 +218,10 @@ func replayDescription(
 	published, events := recordDescription(t, plan, table, first)
 	faults, closest = compareNeighbours(
 		first,
-		published,
 		neighbours,
-		func(table *dataset.Table, rec *mechanism.Recorder) map[string]string {
+		func(table *dataset.Table, rec *mechanism.Recorder) bool {
 			again, _ := recordDescription(t, plan, table, rec)
-			return again
+			return maps.Equal(published, again)
 		},
 	)
 	return faults, closest, events
