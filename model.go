@@ -38,11 +38,11 @@ func Predict(
 	t *Table,
 ) ([]float64, error) {
 	if t.held != nil {
-		return m.Predict(nil, pipeline.RowsFor(m, t.held.All()))
+		return m.Predict(nil, pipeline.RowsFor(m, t.held.View()))
 	}
 	records, _, err := t.read(ctx, pipeline.SchemaOf(m))
 	if err != nil {
 		return nil, goError(err)
 	}
-	return m.Predict(nil, pipeline.RowsOf(records.All()))
+	return m.Predict(nil, pipeline.RowsOf(records.View()))
 }

@@ -378,8 +378,12 @@ func TestWindowKeepsAllMass(t *testing.T) {
 
 func TestRenyiCurves(t *testing.T) {
 	// The order-a divergence of the dominating pairs, by integration over dots.
-	for _, law := range []Law{pureLaw(Laplace, 0.7, 1), pureLaw(Exponential, 0.7, 1),
-		pureLaw(Pure, 0.7, 1), pureLaw(Laplace, 0.02, 1)} {
+	for _, law := range []Law{
+		pureLaw(Laplace, 0.7, 1),
+		pureLaw(Exponential, 0.7, 1),
+		pureLaw(Pure, 0.7, 1),
+		pureLaw(Laplace, 0.02, 1),
+	} {
 		h := law.Epsilon / 7e3
 		m := connectDots(law.sampleCurve(h), h)
 		for _, a := range []float64{1.5, 2, 8, 40} {

@@ -153,7 +153,7 @@ func ExampleTotal() {
 	charge := run.Charge(total.Currency)
 	spent := budget.Charge{}
 	runs := 0
-	for ; spent.Plus(charge).Within(limit); runs++ {
+	for ; spent.Plus(charge).FitsIn(limit); runs++ {
 		spent = spent.Plus(charge)
 	}
 	rho, _ := charge.Value()

@@ -85,8 +85,8 @@ func (c Charge) Left(spent Charge) Charge {
 	return Charge{max(0, c.Cost-spent.Cost), max(0, c.Delta-spent.Delta)}
 }
 
-// Within reports whether neither component of c exceeds that of limit.
-func (c Charge) Within(limit Charge) bool {
+// FitsIn reports whether neither component of c exceeds that of limit.
+func (c Charge) FitsIn(limit Charge) bool {
 	return c.Cost <= limit.Cost && c.Delta <= limit.Delta
 }
 

@@ -262,7 +262,7 @@ func TestChargeSaturates(t *testing.T) {
 		t.Errorf("a pure step of epsilon 1e4 costs %+v", c)
 	}
 	limit, err := Total{Epsilon: 5000, Delta: 1e-6}.Limit()
-	if err != nil || huge.Within(limit) {
+	if err != nil || huge.FitsIn(limit) {
 		t.Errorf("%v, %v", limit, err)
 	}
 }
@@ -319,7 +319,7 @@ func TestFilterOnFiftyMixedRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 			next := spent.Plus(p.Charge(c))
-			if !next.Within(limit) {
+			if !next.FitsIn(limit) {
 				continue
 			}
 			spent = next

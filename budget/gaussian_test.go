@@ -40,11 +40,16 @@ func exactExp(x *big.Float) *big.Float {
 func exactPhi(x *big.Float) *big.Float {
 	square := new(big.Float).Mul(x, x)
 	sum := sumSeries(new(big.Float).Set(x), func(t *big.Float, n int64) *big.Float {
-		return new(big.Float).Quo(new(big.Float).Mul(t, square), bigFloat(float64(2*n+1)))
+		next := new(big.Float).Mul(t, square)
+		return next.Quo(next, bigFloat(float64(2*n+1)))
 	})
-	scale := exactExp(new(big.Float).Quo(square, bigFloat(2)))
-	scale.Mul(scale, new(big.Float).Sqrt(new(big.Float).Mul(bigFloat(2), exactPi())))
-	return new(big.Float).Add(bigFloat(.5), new(big.Float).Quo(sum, scale))
+	half := new(big.Float).Quo(square, bigFloat(2))
+	root := new(big.Float).Mul(bigFloat(2), exactPi())
+	root.Sqrt(root)
+	scale := exactExp(half)
+	scale.Mul(scale, root)
+	share := new(big.Float).Quo(sum, scale)
+	return share.Add(bigFloat(.5), share)
 }
 
 // exactPi returns pi by Machin's formula, 16 atan(1/5) - 4 atan(1/239).
@@ -67,9 +72,13 @@ func exactPi() *big.Float {
 func exactDelta(mu, epsilon float64) *big.Float {
 	half := new(big.Float).Quo(bigFloat(mu), bigFloat(2))
 	ratio := new(big.Float).Quo(bigFloat(epsilon), bigFloat(mu))
-	first := exactPhi(new(big.Float).Sub(half, ratio))
-	second := exactPhi(new(big.Float).Neg(new(big.Float).Add(half, ratio)))
-	return first.Sub(first, second.Mul(second, exactExp(bigFloat(epsilon))))
+	above := new(big.Float).Sub(half, ratio)
+	below := new(big.Float).Add(half, ratio)
+	below.Neg(below)
+	first := exactPhi(above)
+	second := exactPhi(below)
+	second.Mul(second, exactExp(bigFloat(epsilon)))
+	return first.Sub(first, second)
 }
 
 // TestGaussianDeltaIsNeverBelow checks over a grid of mu and of epsilon/mu that the curve is not below its value in

@@ -296,7 +296,7 @@ func TestLeadCharge(t *testing.T) {
 					Delta:    1e-5,
 					Currency: currency,
 				})
-			if !lead.Within(without) || without.Cost <= lead.Cost {
+			if !lead.FitsIn(without) || without.Cost <= lead.Cost {
 				t.Errorf("%s, %v: without room for a law %+v", name, currency, without)
 			}
 		}

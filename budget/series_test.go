@@ -69,14 +69,18 @@ func newSeries(mu float64) *gaussianSeries {
 func TestSeriesElsewhere(t *testing.T) {
 	for _, mu := range []float64{0, 1e-9, .0499, 8.01, 40, math.Inf(1), math.NaN()} {
 		for _, k := range []float64{0, 5e-324, 1e-9, .3, 1, 2.5, 1e9, math.Inf(1)} {
-			if got, want := newSeries(mu).valueAt(k), gaussianDelta(mu, math.Log(k)); got != want &&
-				!(math.IsNaN(got) && math.IsNaN(want)) {
+			got := newSeries(mu).valueAt(k)
+			want := gaussianDelta(mu, math.Log(k))
+			undefined := math.IsNaN(got) && math.IsNaN(want)
+			if got != want && !undefined {
 				t.Errorf("mu %v, k %v: %v, want %v", mu, k, got, want)
 			}
 		}
 	}
 	for _, k := range []float64{0, .2, 64, 1e300, math.Inf(1)} {
-		if got, want := newSeries(.25).valueAt(k), gaussianDelta(.25, math.Log(k)); got != want {
+		got := newSeries(.25).valueAt(k)
+		want := gaussianDelta(.25, math.Log(k))
+		if got != want {
 			t.Errorf("k %v: %v, want %v", k, got, want)
 		}
 	}

@@ -53,7 +53,7 @@ func visitsTable(t testing.TB, rows []visit) *Table {
 // keptOf returns the records that a cap keeps of each unit, in an order that depends only on their content.
 func keptOf(t testing.TB, rows []visit, most int) map[uint64][]string {
 	table := visitsTable(t, rows)
-	v := table.All().Cap(most, testLot)
+	v := table.View().Cap(most, testLot)
 	out := map[uint64][]string{}
 	for k := range v.Len() {
 		i := int(v.tableRow(k))
@@ -140,7 +140,7 @@ func TestCapIsTheUnitsOwn(t *testing.T) {
 // that the lot sees only the columns of the view.
 func TestCapKeepsOrder(t *testing.T) {
 	rows := []visit{{1, 1, 0}, {2, 2, 0}, {1, 3, 1}, {1, 4, 0}, {NoUnit, 5, 0}, {1, 1, 0}}
-	all := visitsTable(t, rows).All()
+	all := visitsTable(t, rows).View()
 	v := all.Cap(2, func(_ uint64, _ [32]byte, copy int) uint64 {
 		return uint64(5 - copy)
 	})

@@ -170,7 +170,7 @@ func TestResolveSpellings(t *testing.T) {
 		[]int32{0, 1, 2, 3, -1},
 		nil,
 	)
-	v := table.All().Resolve(
+	v := table.View().Resolve(
 		[]Column{
 			{Name: "a", Kind: Category, Categories: []string{"0", "1"}, Other: true},
 			{Name: "b", Kind: Category, Categories: []string{"1", "1.0"}, Other: true},

@@ -94,7 +94,7 @@ func TestCompact(t *testing.T) {
 		)
 		same(
 			"mapped block",
-			mapped.All().Block(5, 9000).Float(j, nil),
+			mapped.View().Block(5, 9000).Float(j, nil),
 			plain.Mapped(j, schema.Columns[j], double).Float(j)[5:9000],
 		)
 		for _, odds := range []int{1, 2, 9, 50, 3000} { // with a mask, and without one
@@ -105,8 +105,8 @@ func TestCompact(t *testing.T) {
 				}
 			}
 			buf := make([]float64, 0, 700)
-			for _, v := range []View{plain.All(), plain.Select(rows)} {
-				w := small.All()
+			for _, v := range []View{plain.View(), plain.Select(rows)} {
+				w := small.View()
 				if v.Len() < n {
 					w = small.Select(rows)
 				}

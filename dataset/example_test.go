@@ -117,7 +117,7 @@ func ExampleForEach() {
 		return
 	}
 	doubled := make([]float64, table.Len())
-	err = dataset.ForEach(context.Background(), table.All(), 2, func(b dataset.Block, start int) {
+	err = dataset.ForEach(context.Background(), table.View(), 2, func(b dataset.Block, start int) {
 		for k, x := range b.Float(0, nil) {
 			doubled[start+k] = 2 * x
 		}
@@ -138,7 +138,7 @@ func ExampleView_Split() {
 		fmt.Println(err)
 		return
 	}
-	parts := table.All().Split(2, func(id uint64) int { return int(id % 2) })
+	parts := table.View().Split(2, func(id uint64) int { return int(id % 2) })
 	for _, v := range parts {
 		fmt.Println(v.Block(0, v.Len()).Float(0, nil))
 	}

@@ -207,7 +207,7 @@ func TestSeveralFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	words, counts := found.All().CountWords(0)
+	words, counts := found.View().CountWords(0)
 	if len(words) != 2 ||
 		counts[slices.Index(words, "q")] != 2 ||
 		counts[slices.Index(words, "p")] != 1 {

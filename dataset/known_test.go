@@ -50,7 +50,7 @@ func TestKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 		for j := range 2 {
-			for _, v := range []dataset.View{tab.All(), tab.All().Columns([]int{0, 1})} {
+			for _, v := range []dataset.View{tab.View(), tab.View().Columns([]int{0, 1})} {
 				got, err := v.Known(context.Background(), j)
 				if err != nil {
 					t.Fatal(err)
@@ -105,7 +105,7 @@ func TestKnownDeclared(t *testing.T) {
 		if declared {
 			want = 3
 		}
-		got, err := tab.All().Known(context.Background(), 0)
+		got, err := tab.View().Known(context.Background(), 0)
 		if err != nil || got.Len() != want {
 			t.Errorf("declared %v: %d records, want %d, %v", declared, got.Len(), want, err)
 		}
@@ -128,7 +128,7 @@ func TestKnownCancelled(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := tab.All().Known(ctx, 0); !errors.Is(err, context.Canceled) {
+	if _, err := tab.View().Known(ctx, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

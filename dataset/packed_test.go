@@ -116,36 +116,40 @@ c</t></si>`
 	path := tableFile(t, "t.XLSX", data)
 	const want = "\nname,,x\n\nrich,1900-03-01,2024-02-29 06:00:00,1.5\n\n" +
 		`"a, ""b"" c",TRUE,,0.5` + "\n1900-01-01,1900-02-29,-1\n,1E-3,2024-02-29 12:00:00\n"
-	if got, err := packedText(t, path, ReadOptions{}); err != nil || got != want {
+	got, err := packedText(t, path, ReadOptions{})
+	if err != nil || got != want {
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}
-	if got, err := packedText(t, path, ReadOptions{Format: Format{Decimal: ','}}); err != nil ||
+	commas := ReadOptions{Format: Format{Decimal: ','}}
+	got, err = packedText(t, path, commas)
+	if err != nil ||
 		!strings.Contains(got, `,"1,5"`) ||
 		!strings.Contains(got, `"0,5"`) {
 		t.Errorf("%q, %v", got, err)
 	}
-	if got, err := packedText(t, path, ReadOptions{Format: Format{Sheet: "Two"}}); err != nil ||
-		got != "a,b\n7,8\n" {
+	second := ReadOptions{Format: Format{Sheet: "Two"}}
+	got, err = packedText(t, path, second)
+	if err != nil || got != "a,b\n7,8\n" {
 		t.Errorf("%q, %v", got, err)
 	}
-	if got, err := packedText(t, path, ReadOptions{Format: Format{Skip: 3}}); err != nil ||
-		!strings.HasSuffix(got, "\n,1E-3,2024-02-29 12:00:00,\n") {
+	header, err := Header(path, second)
+	if err != nil || !slices.Equal(header, []string{"a", "b"}) {
+		t.Errorf("%q, %v", header, err)
+	}
+	skipping := ReadOptions{Format: Format{Skip: 3}}
+	got, err = packedText(t, path, skipping)
+	if err != nil || !strings.HasSuffix(got, "\n,1E-3,2024-02-29 12:00:00,\n") {
 		t.Errorf(
 			"%q, %v: lines are as wide as the first one after those that are skipped",
 			got,
 			err,
 		)
 	}
-	_, err := packedText(t, path, ReadOptions{Format: Format{Sheet: "three"}})
+	_, err = packedText(t, path, ReadOptions{Format: Format{Sheet: "three"}})
 	checkError(t, "sheet", err, ErrFormat)
 	later := tableFile(t, "t.xlsx", newWorkbook(t, sheet, texts, styles, `date1904="1"`))
-	got, err := packedText(t, later, ReadOptions{})
-	if err != nil ||
-		!strings.Contains(got, "rich,1904-03-02,2028-03-01 06:00:00,1.5\n") {
-		t.Errorf("%q, %v", got, err)
-	}
-	if got, err := Header(path, ReadOptions{Format: Format{Sheet: "Two"}}); err != nil ||
-		!slices.Equal(got, []string{"a", "b"}) {
+	got, err = packedText(t, later, ReadOptions{})
+	if err != nil || !strings.Contains(got, "rich,1904-03-02,2028-03-01 06:00:00,1.5\n") {
 		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -14,7 +14,7 @@ func TestPieceHasOwnRows(t *testing.T) {
 	now = []float64{4, 5}
 	for _, ids := range [][]uint64{nil, {7, 9}} {
 		two := one.Another(2, 100, ids)
-		v := two.All()
+		v := two.View()
 		if v.Len() != 2 || !slices.Equal(v.Block(0, 2).Float(0, nil), now) {
 			t.Errorf("another piece has %d rows", v.Len())
 		}
@@ -26,7 +26,7 @@ func TestPieceHasOwnRows(t *testing.T) {
 			t.Errorf("identities %v, want %v", got, want)
 		}
 	}
-	if one.All().Len() != 3 || one.ID(2) != 12 {
-		t.Errorf("the first piece has %d rows, the last one %d", one.All().Len(), one.ID(2))
+	if one.View().Len() != 3 || one.ID(2) != 12 {
+		t.Errorf("the first piece has %d rows, the last one %d", one.View().Len(), one.ID(2))
 	}
 }

@@ -285,12 +285,12 @@ func (t *Table) ID(i int) uint64 {
 	return t.ids[i]
 }
 
-// All returns the view of every row and column.
-func (t *Table) All() View {
+// View returns the view of every row and column.
+func (t *Table) View() View {
 	return View{table: t, all: true}
 }
 
 // Select returns the view of the given rows; see [View.Select].
 func (t *Table) Select(rows []int32) View {
-	return t.All().Select(rows)
+	return t.View().Select(rows)
 }

@@ -93,17 +93,17 @@ func TestRecode(t *testing.T) {
 	equalFloats(
 		t,
 		"outside the list",
-		other.All().Recode(0, Column{Name: "c"}, []float64{2, math.Inf(1)}).Block(0, 4).Float(
+		other.View().Recode(0, Column{Name: "c"}, []float64{2, math.Inf(1)}).Block(0, 4).Float(
 			0,
 			nil,
 		),
 		[]float64{2, math.NaN(), math.NaN(), math.NaN()},
 	)
 	mustPanic(t, "a number", func() {
-		table.All().Recode(0, Column{Name: "i"}, []float64{1})
+		table.View().Recode(0, Column{Name: "i"}, []float64{1})
 	})
 	mustPanic(t, "too few values", func() {
-		table.All().Recode(2, Column{Name: "mod"}, []float64{1, 2, 3})
+		table.View().Recode(2, Column{Name: "mod"}, []float64{1, 2, 3})
 	})
 }
 
@@ -126,7 +126,7 @@ func TestSelect(t *testing.T) {
 	mustPanic(t, "falling", func() { table.Select([]int32{2, 1}) })
 	mustPanic(t, "beyond", func() { table.Select([]int32{10}) })
 	mustPanic(t, "negative", func() { table.Select([]int32{-1}) })
-	mustPanic(t, "block", func() { table.All().Block(0, 11) })
+	mustPanic(t, "block", func() { table.View().Block(0, 11) })
 }
 
 // TestMarksRestoreView checks that the marks of a view restore the view with its cells.
@@ -146,7 +146,7 @@ func TestMarksRestoreView(t *testing.T) {
 			marks := make([]byte, (n+7)/8+3)
 			v.Mark(marks)
 			var got View
-			got, room = table.All().Marked(marks, room)
+			got, room = table.View().Marked(marks, room)
 			if got.Len() != v.Len() || !slices.Equal(room, rows) {
 				t.Fatalf("%d of %d rows, want %d", got.Len(), n, v.Len())
 			}
@@ -166,7 +166,7 @@ func TestMarksRestoreView(t *testing.T) {
 }
 
 func TestColumns(t *testing.T) {
-	v := countingTable(t, 4).All().Columns([]int{2, 1}).Columns([]int{1, 0})
+	v := countingTable(t, 4).View().Columns([]int{2, 1}).Columns([]int{1, 0})
 	if got := v.Schema().Names(); !slices.Equal(got, []string{"half", "mod"}) {
 		t.Fatal(got)
 	}
@@ -184,7 +184,7 @@ func TestBlockSharesConsecutiveRows(t *testing.T) {
 	table := countingTable(t, 10)
 	buf := make([]float64, 4)
 	for name, b := range map[string]Block{
-		"all":    table.All().Block(2, 5),
+		"all":    table.View().Block(2, 5),
 		"select": table.Select([]int32{0, 2, 3, 4, 8}).Block(1, 4),
 	} {
 		got := b.Float(0, buf)
@@ -211,7 +211,7 @@ func TestSplitIsAPartition(t *testing.T) {
 		coins := rapid.SliceOfN(rapid.IntRange(0, parts-1), 60, 60).Draw(rt, "coins")
 		table := countingTable(t, n)
 		var asked []uint64
-		views := table.All().Split(parts, func(id uint64) int {
+		views := table.View().Split(parts, func(id uint64) int {
 			asked = append(asked, id)
 			return coins[id-100]
 		})
@@ -232,13 +232,13 @@ func TestSplitIsAPartition(t *testing.T) {
 	mustPanic(
 		t,
 		"coin",
-		func() { countingTable(t, 1).All().Split(2, func(uint64) int { return 2 }) },
+		func() { countingTable(t, 1).View().Split(2, func(uint64) int { return 2 }) },
 	)
 }
 
 func TestPartIsASplit(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		v := countingTable(t, rapid.IntRange(0, 60).Draw(rt, "rows")).All()
+		v := countingTable(t, rapid.IntRange(0, 60).Draw(rt, "rows")).View()
 		if rapid.Bool().Draw(rt, "selected") {
 			v = v.Split(2, func(id uint64) int { return int(id) % 2 })[0]
 		}
@@ -285,9 +285,9 @@ func TestPartIsASplit(t *testing.T) {
 			}
 		}
 	})
-	mustPanic(t, "side", func() { countingTable(t, 1).All().Part(nil) })
+	mustPanic(t, "side", func() { countingTable(t, 1).View().Part(nil) })
 	mustPanic(t, "side", func() {
-		countingTable(t, 1).All().MarkSides(nil, []byte{0}, []byte{0})
+		countingTable(t, 1).View().MarkSides(nil, []byte{0}, []byte{0})
 	})
 }
 
@@ -320,7 +320,7 @@ func TestForEachCoversEveryRowOnce(t *testing.T) {
 
 func TestPassesHonourTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	v := countingTable(t, 10_000).All()
+	v := countingTable(t, 10_000).View()
 	err := ForEach(ctx, v, 1, func(Block, int) { cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("ForEach: %v", err)

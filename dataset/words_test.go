@@ -331,7 +331,7 @@ func TestResolve(t *testing.T) {
 		Categories: []string{"y", "x"},
 		Other:      true,
 	}
-	v := table.All().Resolve([]Column{table.Schema().Columns[0], listed})
+	v := table.View().Resolve([]Column{table.Schema().Columns[0], listed})
 	codes := v.Block(0, 6).Codes(1, nil)
 	if !slices.Equal(codes, []int32{1, 0, 2, 2, 0, 2}) {
 		t.Errorf("codes %v", codes)
@@ -339,7 +339,7 @@ func TestResolve(t *testing.T) {
 	if v.Block(0, 6).Float(1, nil) != nil || table.Float(1) == nil {
 		t.Error("the column is of both kinds, or the table changed")
 	}
-	number := table.All().Resolve([]Column{
+	number := table.View().Resolve([]Column{
 		table.Schema().Columns[0],
 		{Name: "b"},
 	}).Block(0, 6).Float(1, nil)
@@ -366,7 +366,7 @@ func TestResolve(t *testing.T) {
 func TestCapIgnoresCodes(t *testing.T) {
 	kept := func(words []string, codes []int32) []string {
 		table := heldWordTable(t, words, codes, []uint64{5, 5, 5, 9})
-		v := table.All().Cap(2, func(_ uint64, content [32]byte, _ int) uint64 {
+		v := table.View().Cap(2, func(_ uint64, content [32]byte, _ int) uint64 {
 			return uint64(content[0])<<8 | uint64(content[1])
 		})
 		return wordTexts(v.Compact(), 0)

@@ -122,8 +122,8 @@ func allFinite(list []float64) bool {
 	})
 }
 
-// At returns the value at x.
-func (s Step) At(x float64) float64 {
+// Evaluate returns the value at x.
+func (s Step) Evaluate(x float64) float64 {
 	lo, hi := 0, len(s.Edges)
 	for lo < hi { // the edges before lo are at most x, those from hi on are above
 		mid := int(uint(lo+hi) / 2)
@@ -168,7 +168,7 @@ func (m *Additive) newFiller(rows Rows) blockFiller {
 		scores := make([]float64, len(sums))
 		addAll(scores, score.start, scoreLines, first)
 		for i, x := range scores {
-			sums[i] += m.Score.At(x)
+			sums[i] += m.Score.Evaluate(x)
 		}
 	}
 }
@@ -206,7 +206,7 @@ func (p *additiveProgram) evaluate(record []value) float64 {
 func (p *additiveProgram) unclamped(record []value) float64 {
 	sum := p.sum.evaluate(record)
 	if p.curve != nil {
-		sum += p.curve.At(p.score.evaluate(record))
+		sum += p.curve.Evaluate(p.score.evaluate(record))
 	}
 	return sum
 }
@@ -231,14 +231,14 @@ type shapeAddend struct {
 }
 
 func (c shapeAddend) evaluate(record []value) float64 {
-	return c.step.At(c.treatment.apply(record[c.place].number))
+	return c.step.Evaluate(c.treatment.apply(record[c.place].number))
 }
 
 func (c shapeAddend) blockAdder(rows Rows) blockAdder {
 	column := rows.Numeric[c.name]
 	return func(sums []float64, first int) {
 		for i, v := range column[first : first+len(sums)] {
-			sums[i] += c.step.At(c.treatment.apply(v))
+			sums[i] += c.step.Evaluate(c.treatment.apply(v))
 		}
 	}
 }

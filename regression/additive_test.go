@@ -95,7 +95,7 @@ func TestStepAt(t *testing.T) {
 			s.Values = append(s.Values, float64(k))
 		}
 		x := rapid.OneOf(rapid.Float64(), rapid.SampledFrom(append(edges, 0))).Draw(t, "x")
-		if got, want := s.At(x), byEdges(s, x); got != want {
+		if got, want := s.Evaluate(x), byEdges(s, x); got != want {
 			t.Fatalf("%v at %v, want %v", got, x, want)
 		}
 	})
@@ -181,19 +181,52 @@ func TestAdditiveGolden(t *testing.T) {
 
 func TestAdditiveDecodeRefuses(t *testing.T) {
 	checkDecodeRefuses(t, additiveSample(), []refusal{
-		{`"column":"age","edges"`, `"column":"ages","edges"`,
-			`model file 22:15: shapes[1].column: no column has this name`},
-		{`"column":"age","edges"`, `"column":"ocean","edges"`,
-			`model file 22:15: shapes[1].column: is a category column, whose curve is its terms`},
-		{`"edges":[18]`, `"edges":[18,3],"x":0`, `model file 22:36: shapes[1]: unknown key "x"`},
-		{`"edges":[18]`, `"edges":[18,3]`, `model file 22:29: shapes[1].edges: do not increase`},
-		{`"edges":[18]`, `"edges":["a"]`, `model file 22:30: shapes[1].edges[0]: must be a number`},
-		{`"edges":[18]`, `"edges":18`, `model file 22:29: shapes[1].edges: must be a list`},
+		{
+			`"column":"age","edges"`,
+			`"column":"ages","edges"`,
+			`model file 22:15: shapes[1].column: no column has this name`,
+		},
+		{
+			`"column":"age","edges"`,
+			`"column":"ocean","edges"`,
+			`model file 22:15: shapes[1].column: is a category column, whose curve is its terms`,
+		},
+		{
+			`"edges":[18]`,
+			`"edges":[18,3],"x":0`,
+			`model file 22:36: shapes[1]: unknown key "x"`,
+		},
+		{
+			`"edges":[18]`,
+			`"edges":[18,3]`,
+			`model file 22:29: shapes[1].edges: do not increase`,
+		},
+		{
+			`"edges":[18]`,
+			`"edges":["a"]`,
+			`model file 22:30: shapes[1].edges[0]: must be a number`,
+		},
+		{
+			`"edges":[18]`,
+			`"edges":18`,
+			`model file 22:29: shapes[1].edges: must be a list`,
+		},
 		{`"edges":[-3,100],`, ``, `model file 24:12: score: key "edges" is absent`},
-		{`[2,1,0,1,0.5]`, `[2]`,
-			`model file 24:42: score.coefficients: is not one coefficient a term`},
-		{`"score": {`, `"score": 3, "y": {`, `model file 24:12: score: must be an object`},
-		{`"kind": "additive"`, `"kind": "linear"`, `model file 20:3: unknown key "shapes"`},
+		{
+			`[2,1,0,1,0.5]`,
+			`[2]`,
+			`model file 24:42: score.coefficients: is not one coefficient a term`,
+		},
+		{
+			`"score": {`,
+			`"score": 3, "y": {`,
+			`model file 24:12: score: must be an object`,
+		},
+		{
+			`"kind": "additive"`,
+			`"kind": "linear"`,
+			`model file 20:3: unknown key "shapes"`,
+		},
 	})
 }
 

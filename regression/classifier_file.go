@@ -138,7 +138,7 @@ func (p *classProgram) scoresAreLogarithms() bool {
 type chanceProgram struct{ *classProgram }
 
 func (p chanceProgram) evaluate(record []value) float64 {
-	return p.model.Probability.At(p.scores[0].evaluate(record))
+	return p.model.Probability.Evaluate(p.scores[0].evaluate(record))
 }
 
 func decodeScore(

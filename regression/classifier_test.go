@@ -137,34 +137,79 @@ func TestClassifierPredicts(t *testing.T) {
 
 func TestClassifierDecodeRefuses(t *testing.T) {
 	checkDecodeRefuses(t, classifierSample(), []refusal{
-		{`"classes": [`, `"classes": 3, "x": [`, `model file 6:14: classes: must be a list`},
-		{`"under 50 K",`, `"",`, `model file 6:38: classes[2]: the class is listed twice`},
+		{
+			`"classes": [`,
+			`"classes": 3, "x": [`,
+			`model file 6:14: classes: must be a list`,
+		},
+		{
+			`"under 50 K",`,
+			`"",`,
+			`model file 6:38: classes[2]: the class is listed twice`,
+		},
 		{`,""]`, `]`, `model file 8:13: scores: 2 classes take 1 scores, not 3`},
-		{`"under 50 K","50 \"K\", or <so>",""`, `"a"`,
-			`model file 6:14: classes: are fewer than two`},
+		{
+			`"under 50 K","50 \"K\", or <so>",""`,
+			`"a"`,
+			`model file 6:14: classes: are fewer than two`,
+		},
 		{`  "target": "income",` + "\n", "", `model file 1:1: key "target" is absent`},
-		{`"kind": "additive"`, `"kind": "votes-9"`,
-			`model file 37:15: scores[2].kind: is "votes-9", but this version reads "linear" or "clipped-linear" or "additive" or "kernel" or "votes" or "tree" or "prototypes"`},
-		{`"kind": "additive"`, `"kind": "classifier"`,
-			`model file 37:15: scores[2].kind: is "classifier", but this version reads "linear" or "clipped-linear" or "additive" or "kernel" or "votes" or "tree" or "prototypes"`},
+		{
+			`"kind": "additive"`,
+			`"kind": "votes-9"`,
+			`model file 37:15: scores[2].kind: is "votes-9", but this version reads "linear" or "clipped-linear" or "additive" or "kernel" or "votes" or "tree" or "prototypes"`,
+		},
+		{
+			`"kind": "additive"`,
+			`"kind": "classifier"`,
+			`model file 37:15: scores[2].kind: is "classifier", but this version reads "linear" or "clipped-linear" or "additive" or "kernel" or "votes" or "tree" or "prototypes"`,
+		},
 		{`"kind": "additive",`, ``, `model file 36:5: scores[2]: key "kind" is absent`},
-		{`"kind": "additive"`, `"kind": "linear"`,
-			`model file 47:7: scores[2]: unknown key "shapes"`},
-		{`"edges":[0]`, `"edges":[0,"a"]`,
-			`model file 48:34: scores[2].shapes[0].edges[1]: must be a number`},
-		{`"edges":[0],"values":[-1,1]`, `"edges":[0,0],"values":[-1,1,2]`,
-			`model file 48:31: scores[2].shapes[0].edges: do not increase`},
-		{`"column":"x","coefficient":-1`, `"column":"w","coefficient":-1`,
-			`model file 16:19: scores[0].terms[0].column: no column has this name`},
-		{`"lower":-10,"upper":10`, `"lower":10,"upper":-10`,
-			`model file 12:46: scores[0].columns[0].lower: is above upper`},
-		{`"categories":["c","d"]`, `"categories":["c","e"]`,
-			`model file 26:9: scores[1].columns[1]: another score has this column with another type or other categories`},
-		{`"delta":0.00001`, `"delta":7`, `model file 54:37: guarantee.delta: must be in [0, 1)`},
-		{`"kind": "linear",`, `"kind": "linear", "guarantee": null,`,
-			`model file 10:25: scores[0]: unknown key "guarantee"`},
-		{`"task": "classification"`, `"task": "regression"`,
-			`model file 4:11: task: is "regression", must be classification`},
+		{
+			`"kind": "additive"`,
+			`"kind": "linear"`,
+			`model file 47:7: scores[2]: unknown key "shapes"`,
+		},
+		{
+			`"edges":[0]`,
+			`"edges":[0,"a"]`,
+			`model file 48:34: scores[2].shapes[0].edges[1]: must be a number`,
+		},
+		{
+			`"edges":[0],"values":[-1,1]`,
+			`"edges":[0,0],"values":[-1,1,2]`,
+			`model file 48:31: scores[2].shapes[0].edges: do not increase`,
+		},
+		{
+			`"column":"x","coefficient":-1`,
+			`"column":"w","coefficient":-1`,
+			`model file 16:19: scores[0].terms[0].column: no column has this name`,
+		},
+		{
+			`"lower":-10,"upper":10`,
+			`"lower":10,"upper":-10`,
+			`model file 12:46: scores[0].columns[0].lower: is above upper`,
+		},
+		{
+			`"categories":["c","d"]`,
+			`"categories":["c","e"]`,
+			`model file 26:9: scores[1].columns[1]: another score has this column with another type or other categories`,
+		},
+		{
+			`"delta":0.00001`,
+			`"delta":7`,
+			`model file 54:37: guarantee.delta: must be in [0, 1)`,
+		},
+		{
+			`"kind": "linear",`,
+			`"kind": "linear", "guarantee": null,`,
+			`model file 10:25: scores[0]: unknown key "guarantee"`,
+		},
+		{
+			`"task": "classification"`,
+			`"task": "regression"`,
+			`model file 4:11: task: is "regression", must be classification`,
+		},
 	})
 }
 

@@ -46,7 +46,7 @@ func (m *Classifier) Probabilities(
 	}
 	dst, err := m.Scores[0].Predict(dst, rows)
 	for i, score := range dst {
-		dst[i] = m.Probability.At(score)
+		dst[i] = m.Probability.Evaluate(score)
 	}
 	return dst, err
 }

@@ -231,18 +231,43 @@ func TestClippedDecodeRefuses(t *testing.T) {
 	clip := `  "clip": {"constant":0.5,"norm":1.25},` + "\n"
 	checkDecodeRefuses(t, clippedSample(), []refusal{
 		{clip, "", `model file 1:1: key "clip" is absent`},
-		{`"norm":1.25`, `"norm":0`, `model file 20:34: clip.norm: must be finite and above 0`},
+		{
+			`"norm":1.25`,
+			`"norm":0`,
+			`model file 20:34: clip.norm: must be finite and above 0`,
+		},
 		{`"norm":1.25`, `"norm":"x"`, `model file 20:34: clip.norm: must be a number`},
-		{`"norm":1.25`, `"norm":1.25,"center":null`,
-			`model file 20:48: clip.center: must be a number`},
-		{`"norm":1.25`, `"norm":1.25,"limit":3`, `model file 20:39: clip: unknown key "limit"`},
+		{
+			`"norm":1.25`,
+			`"norm":1.25,"center":null`,
+			`model file 20:48: clip.center: must be a number`,
+		},
+		{
+			`"norm":1.25`,
+			`"norm":1.25,"limit":3`,
+			`model file 20:39: clip: unknown key "limit"`,
+		},
 		{`"constant":0.5,`, ``, `model file 20:11: clip: key "constant" is absent`},
-		{`"constant":0.5`, `"constant":2`, `model file 20:23: clip.constant: must be in [0, 1]`},
-		{`"kind": "clipped-linear"`, `"kind": "linear"`, `model file 20:3: unknown key "clip"`},
-		{`"kind": "clipped-linear"`, `"kind": "clipped"`,
-			`model file 3:11: kind: is "clipped", but this version reads "linear" or "clipped-linear" or "additive" or "kernel" or "votes" or "tree" or "prototypes" or "classifier" or "neighbours"`},
-		{`"lower":0,"upper":120`, `"lower":0,"upper":0`,
-			`model file 7:44: columns[0].lower: is not below upper`},
+		{
+			`"constant":0.5`,
+			`"constant":2`,
+			`model file 20:23: clip.constant: must be in [0, 1]`,
+		},
+		{
+			`"kind": "clipped-linear"`,
+			`"kind": "linear"`,
+			`model file 20:3: unknown key "clip"`,
+		},
+		{
+			`"kind": "clipped-linear"`,
+			`"kind": "clipped"`,
+			`model file 3:11: kind: is "clipped", but this version reads "linear" or "clipped-linear" or "additive" or "kernel" or "votes" or "tree" or "prototypes" or "classifier" or "neighbours"`,
+		},
+		{
+			`"lower":0,"upper":120`,
+			`"lower":0,"upper":0`,
+			`model file 7:44: columns[0].lower: is not below upper`,
+		},
 	})
 }
 

@@ -24,8 +24,8 @@ type Probability struct {
 	Values []float64 `json:"values,omitempty" format:"2?,3?"` // one per score
 }
 
-// At returns the probability, in [0, 1], at a finite score.
-func (p Probability) At(score float64) float64 {
+// Evaluate returns the probability, in [0, 1], at a finite score.
+func (p Probability) Evaluate(score float64) float64 {
 	if len(p.Scores) == 0 {
 		return 1 / (1 + math.Exp(-(p.Intercept + float64(p.Slope*score)))) // the conversion forbids fusing
 	}

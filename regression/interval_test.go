@@ -152,7 +152,7 @@ func TestProbability(t *testing.T) {
 		-1e300: 0,
 		1:      1 / (1 + math.Exp(-1)),
 	} {
-		if got := p.At(score); math.Abs(got-want) > 1e-15 {
+		if got := p.Evaluate(score); math.Abs(got-want) > 1e-15 {
 			t.Errorf("at %v: %v, want %v", score, got, want)
 		}
 	}
@@ -174,7 +174,7 @@ func TestProbabilityCurve(t *testing.T) {
 		.25: .3,
 		7:   .3,
 	} {
-		if got := p.At(score); math.Abs(got-want) > 1e-15 {
+		if got := p.Evaluate(score); math.Abs(got-want) > 1e-15 {
 			t.Errorf("at %v: %v, want %v", score, got, want)
 		}
 	}
@@ -199,18 +199,37 @@ func TestProbabilityCurve(t *testing.T) {
 func TestIntervalDecodeRefuses(t *testing.T) {
 	checkDecodeRefuses(t, withVersion2(sampleModel()), []refusal{
 		{`{"level":0.9,`, `{`, `model file 24:5: interval[0]: key "level" is absent`},
-		{`"half_width":17`, `"half_width":17,"x":1`,
-			`model file 25:35: interval[1]: unknown key "x"`},
-		{`"level":0.9,`, `"level":1.9,`,
-			`model file 24:14: interval[0].level: must be above 0 and below 1`},
-		{`"missing":true`, `"missing":1`,
-			`model file 18:31: terms[5].missing: must be true or false`},
-		{`"column":"age","missing":true`, `"column":"ocean","category":"inland","missing":true`,
-			`model file 18:53: terms[5].missing: is for terms of numeric columns`},
+		{
+			`"half_width":17`,
+			`"half_width":17,"x":1`,
+			`model file 25:35: interval[1]: unknown key "x"`,
+		},
+		{
+			`"level":0.9,`,
+			`"level":1.9,`,
+			`model file 24:14: interval[0].level: must be above 0 and below 1`,
+		},
+		{
+			`"missing":true`,
+			`"missing":1`,
+			`model file 18:31: terms[5].missing: must be true or false`,
+		},
+		{
+			`"column":"age","missing":true`,
+			`"column":"ocean","category":"inland","missing":true`,
+			`model file 18:53: terms[5].missing: is for terms of numeric columns`,
+		},
 	})
 	checkDecodeRefuses(t, twoClasses(), []refusal{
-		{`"slope":3`, `"slope":-3`,
-			`model file 24:45: probability.slope: must be finite and at least 0`},
-		{`"intercept":-0.25,`, ``, `model file 24:18: probability: key "intercept" is absent`},
+		{
+			`"slope":3`,
+			`"slope":-3`,
+			`model file 24:45: probability.slope: must be finite and at least 0`,
+		},
+		{
+			`"intercept":-0.25,`,
+			``,
+			`model file 24:18: probability: key "intercept" is absent`,
+		},
 	})
 }

@@ -234,25 +234,52 @@ func TestKernelGolden(t *testing.T) {
 
 func TestKernelDecodeRefuses(t *testing.T) {
 	checkDecodeRefuses(t, kernelSample(), []refusal{
-		{`"column":"age","of"`, `"column":"ages","of"`,
-			`model file 27:15: inputs[0].column: no column has this name`},
-		{`"of":"value"`, `"of":"rank"`,
-			`model file 27:26: inputs[0].of: must be value, missing or categories`},
-		{`"bins":"AgEA"`, `"bins":"AgE"`,
-			`model file 29:48: inputs[2].bins: is not whole numbers in base64`},
-		{`"landmarks": ["AAEA"`, `"landmarks": ["AAE"`,
-			`model file 31:16: landmarks: is not whole numbers in base64`},
+		{
+			`"column":"age","of"`,
+			`"column":"ages","of"`,
+			`model file 27:15: inputs[0].column: no column has this name`,
+		},
+		{
+			`"of":"value"`,
+			`"of":"rank"`,
+			`model file 27:26: inputs[0].of: must be value, missing or categories`,
+		},
+		{
+			`"bins":"AgEA"`,
+			`"bins":"AgE"`,
+			`model file 29:48: inputs[2].bins: is not whole numbers in base64`,
+		},
+		{
+			`"landmarks": ["AAEA"`,
+			`"landmarks": ["AAE"`,
+			`model file 31:16: landmarks: is not whole numbers in base64`,
+		},
 		{`"kernels": [`, `"kernel": [`, `model file 32:3: unknown key "kernel"`},
-		{`"input":1`, `"input":7`,
-			`model file 34:22: kernels[0].coordinates: names an input that there is not`},
-		{`"metric": ["hAMAAA=="`, `"metric": ["hAMA"`,
-			`model file 39:17: kernels[0].metric: is not whole numbers in base64`},
-		{`"shifts": [27,26]`, `"shifts": [27,-1]`,
-			`model file 41:17: kernels[0].shifts: holds a number beyond 0 and 100`},
-		{`"shifts": [27,26]`, `"shifts": [27,2.5]`,
-			`model file 41:21: kernels[0].shifts[1]: must be a whole number`},
-		{`"coefficients": [250,-31.5]`, `"coefficients": [250]`,
-			`model file 42:23: kernels[0].coefficients: is not one number a feature`},
+		{
+			`"input":1`,
+			`"input":7`,
+			`model file 34:22: kernels[0].coordinates: names an input that there is not`,
+		},
+		{
+			`"metric": ["hAMAAA=="`,
+			`"metric": ["hAMA"`,
+			`model file 39:17: kernels[0].metric: is not whole numbers in base64`,
+		},
+		{
+			`"shifts": [27,26]`,
+			`"shifts": [27,-1]`,
+			`model file 41:17: kernels[0].shifts: holds a number beyond 0 and 100`,
+		},
+		{
+			`"shifts": [27,26]`,
+			`"shifts": [27,2.5]`,
+			`model file 41:21: kernels[0].shifts[1]: must be a whole number`,
+		},
+		{
+			`"coefficients": [250,-31.5]`,
+			`"coefficients": [250]`,
+			`model file 42:23: kernels[0].coefficients: is not one number a feature`,
+		},
 	})
 }
 

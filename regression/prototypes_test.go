@@ -147,16 +147,36 @@ func TestPrototypesGolden(t *testing.T) {
 
 func TestPrototypesDecodeRefuses(t *testing.T) {
 	checkDecodeRefuses(t, prototypesSample(), []refusal{
-		{`"center":30,`, ``, `model file 21:30: prototypes[0].terms[0]: key "center" is absent`},
-		{`"center":30`, `"center":"big"`,
-			`model file 21:55: prototypes[0].terms[0].center: must be a number`},
-		{`"center":30`, `"center":300`,
-			`model file 21:55: prototypes[0].terms[0].center: must be between 0 and 120`},
-		{`"center":30`, `"center":30,"x":1`,
-			`model file 21:58: prototypes[0].terms[0]: unknown key "x"`},
-		{`"against":true`, `"against":1`,
-			`model file 22:16: prototypes[1].against: must be true or false`},
-		{`"kind": "prototypes"`, `"kind": "linear"`, `model file 20:3: unknown key "prototypes"`},
+		{
+			`"center":30,`,
+			``,
+			`model file 21:30: prototypes[0].terms[0]: key "center" is absent`,
+		},
+		{
+			`"center":30`,
+			`"center":"big"`,
+			`model file 21:55: prototypes[0].terms[0].center: must be a number`,
+		},
+		{
+			`"center":30`,
+			`"center":300`,
+			`model file 21:55: prototypes[0].terms[0].center: must be between 0 and 120`,
+		},
+		{
+			`"center":30`,
+			`"center":30,"x":1`,
+			`model file 21:58: prototypes[0].terms[0]: unknown key "x"`,
+		},
+		{
+			`"against":true`,
+			`"against":1`,
+			`model file 22:16: prototypes[1].against: must be true or false`,
+		},
+		{
+			`"kind": "prototypes"`,
+			`"kind": "linear"`,
+			`model file 20:3: unknown key "prototypes"`,
+		},
 	})
 }
 

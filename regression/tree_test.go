@@ -279,14 +279,27 @@ func TestTreeGolden(t *testing.T) {
 
 func TestTreeDecodeRefuses(t *testing.T) {
 	checkDecodeRefuses(t, treeSample(), []refusal{
-		{`"costs": [1,5,0,2.5]`, `"costs": [1,5,0]`,
-			`model file 20:12: costs: is not one cost per column`},
+		{
+			`"costs": [1,5,0,2.5]`,
+			`"costs": [1,5,0]`,
+			`model file 20:12: costs: is not one cost per column`,
+		},
 		{`"costs": [1,5,0,2.5],`, ``, `model file 1:1: key "costs" is absent`},
-		{`"split":null}`, `"split":{"threshold":0,"low":3,"high":4}}`,
-			`model file 24:101: nodes[2].split: a node is a child twice`},
-		{`"split":null}`, `"split":{"threshold":0,"low":0,"high":0}}`,
-			`model file 23:170: nodes[1].split: a child must be a later node`},
-		{`"low":1,`, `"low":1.5,`, `model file 22:113: nodes[0].split.low: must be a whole number`},
+		{
+			`"split":null}`,
+			`"split":{"threshold":0,"low":3,"high":4}}`,
+			`model file 24:101: nodes[2].split: a node is a child twice`,
+		},
+		{
+			`"split":null}`,
+			`"split":{"threshold":0,"low":0,"high":0}}`,
+			`model file 23:170: nodes[1].split: a child must be a later node`,
+		},
+		{
+			`"low":1,`,
+			`"low":1.5,`,
+			`model file 22:113: nodes[0].split.low: must be a whole number`,
+		},
 		{`"low":1,`, ``, `model file 22:89: nodes[0].split: key "low" is absent`},
 		{`"kind": "tree"`, `"kind": "votes"`, `model file 20:3: unknown key "costs"`},
 	})

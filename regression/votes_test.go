@@ -159,17 +159,36 @@ func TestVotesGolden(t *testing.T) {
 func TestVotesDecodeRefuses(t *testing.T) {
 	checkDecodeRefuses(t, votesSample(), []refusal{
 		{`"weight":0.25,`, ``, `model file 21:5: members[0]: key "weight" is absent`},
-		{`"weight":0.25`, `"weight":"big"`,
-			`model file 21:15: members[0].weight: must be a number`},
-		{`"weight":0.25`, `"weight":0.25,"x":1`, `model file 21:20: members[0]: unknown key "x"`},
-		{`"intercept":-1,"terms":[]`, `"intercept":-1,"terms":{}`,
-			`model file 23:44: members[2].terms: must be a list`},
-		{`[{"column":"kind"`, `[{"column":"kinds"`,
-			`model file 22:55: members[1].terms[0].column: no column has this name`},
-		{`"category":"a","coefficient":-1,"std_error":0`,
+		{
+			`"weight":0.25`,
+			`"weight":"big"`,
+			`model file 21:15: members[0].weight: must be a number`,
+		},
+		{
+			`"weight":0.25`,
+			`"weight":0.25,"x":1`,
+			`model file 21:20: members[0]: unknown key "x"`,
+		},
+		{
+			`"intercept":-1,"terms":[]`,
+			`"intercept":-1,"terms":{}`,
+			`model file 23:44: members[2].terms: must be a list`,
+		},
+		{
+			`[{"column":"kind"`,
+			`[{"column":"kinds"`,
+			`model file 22:55: members[1].terms[0].column: no column has this name`,
+		},
+		{
+			`"category":"a","coefficient":-1,"std_error":0`,
 			`"category":"a","coefficient":-1,"std_error":2`,
-			`model file 22:106: members[1].terms[0].std_error: must be 0`},
-		{`"members": [`, `"members": 3, "y": [`, `model file 20:14: members: must be a list`},
+			`model file 22:106: members[1].terms[0].std_error: must be 0`,
+		},
+		{
+			`"members": [`,
+			`"members": 3, "y": [`,
+			`model file 20:14: members: must be a list`,
+		},
 		{`"kind": "votes"`, `"kind": "linear"`, `model file 20:3: unknown key "members"`},
 	})
 }

@@ -55,24 +55,56 @@ func runScripts(t *testing.T, pairs ...string) []string {
 // checkedRuns returns recipes that cover every composition rule, noise distribution and node type.
 func checkedRuns() map[string]string {
 	const data = "data: {path: table.csv, target: y, exclude: [id, word]}\n"
+	const gram = "model: {method: joint-gram}\n"
 	return map[string]string{
-		"plain": data + "privacy: {epsilon: 1}\nmodel: {method: joint-gram}\n",
+		"plain": data +
+			"privacy: {epsilon: 1}\n" +
+			gram,
 		"numbers": data +
-			"privacy: {epsilon: 1}\nselection: {method: none}\nmodel: {method: adassp}\n",
-		"unit": "data: {path: table.csv, target: y, exclude: [word]}\nprivacy: {epsilon: 3, unit: {column: id, max_rows: 3}}\nmodel: {method: joint-gram}\n",
+			"privacy: {epsilon: 1}\n" +
+			"selection: {method: none}\n" +
+			"model: {method: adassp}\n",
+		"unit": "data: {path: table.csv, target: y, exclude: [word]}\n" +
+			"privacy: {epsilon: 3, unit: {column: id, max_rows: 3}}\n" +
+			gram,
 		"substitution": data +
-			"privacy: {epsilon: 1, relation: substitute}\nmodel: {method: joint-gram}\n",
-		"found": "data: {path: table.csv, target: y, exclude: [id], undeclared: found}\nprivacy: {epsilon: 2}\nmodel: {method: joint-gram}\n",
+			"privacy: {epsilon: 1, relation: substitute}\n" +
+			gram,
+		"found": "data: {path: table.csv, target: y, exclude: [id], undeclared: found}\n" +
+			"privacy: {epsilon: 2}\n" +
+			gram,
 		"search": data +
-			"privacy: {epsilon: 2}\nsearch:\n  runs: 3\n  candidates:\n    - {selection: {method: none}, model: {method: joint-gram}}\n" +
+			"privacy: {epsilon: 2}\n" +
+			"search:\n" +
+			"  runs: 3\n" +
+			"  candidates:\n" +
+			"    - {selection: {method: none}, model: {method: joint-gram}}\n" +
 			"    - {selection: {method: kendall, k: 1}, model: {method: joint-gram}}\n",
-		"branches":   data + "privacy: {epsilon: .3}\n",
-		"no holdout": data + "privacy: {epsilon: 1}\nholdout: 0\nmodel: {method: joint-gram}\n",
-		"basic":      data + "privacy: {epsilon: 2, composition: basic}\n",
+		"branches": data +
+			"privacy: {epsilon: .3}\n",
+		"no holdout": data +
+			"privacy: {epsilon: 1}\n" +
+			"holdout: 0\n" +
+			gram,
+		"basic": data +
+			"privacy: {epsilon: 2, composition: basic}\n",
 		"pure": "task: classification\n" +
-			"data: {path: table.csv, target: word, classes: [red, green], exclude: [id], columns: {a: {lower: 0, upper: 16}, b: {lower: 0, upper: 4}, y: {lower: 0, upper: 52}}}\n" +
-			"privacy: {epsilon: 1, delta: 0}\nholdout: 0\nscaling: {method: declared}\nmodel: {method: brc, form: laplace}\n",
-		"black box": data + "privacy: {epsilon: 3}\nmodel: {method: tukey, fallback: joint-gram}\n",
+			"data:\n" +
+			"  path: table.csv\n" +
+			"  target: word\n" +
+			"  classes: [red, green]\n" +
+			"  exclude: [id]\n" +
+			"  columns:\n" +
+			"    a: {lower: 0, upper: 16}\n" +
+			"    b: {lower: 0, upper: 4}\n" +
+			"    y: {lower: 0, upper: 52}\n" +
+			"privacy: {epsilon: 1, delta: 0}\n" +
+			"holdout: 0\n" +
+			"scaling: {method: declared}\n" +
+			"model: {method: brc, form: laplace}\n",
+		"black box": data +
+			"privacy: {epsilon: 3}\n" +
+			"model: {method: tukey, fallback: joint-gram}\n",
 	}
 }
 

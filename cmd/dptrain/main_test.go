@@ -203,39 +203,80 @@ func TestUsageErrors(t *testing.T) {
 		{"zz", "dptrain: unknown command \"zz\"; see `dptrain --help`"},
 		{"frobnicate", "dptrain: unknown command \"frobnicate\"; see `dptrain --help`"},
 		{"fit --frob", "dptrain: unknown flag: --frob; see `dptrain fit --help`"},
-		{"fit --espilon 1",
-			"dptrain: unknown flag: --espilon; did you mean --epsilon? see `dptrain fit --help`"},
-		{"fit --force=perhaps",
-			"dptrain: --force: \"perhaps\" is not true or false; see `dptrain fit --help`"},
-		{"bench --seed -1",
-			"dptrain: --seed: \"-1\" is not a whole number of at least 0; see `dptrain bench --help`"},
-		{"bench --trials 1.5",
-			"dptrain: --trials: \"1.5\" is not a whole number; see `dptrain bench --help`"},
-		{"bench --trials 1000000000000000000000",
-			"dptrain: --trials: \"1000000000000000000000\" is too large or too small; see `dptrain bench --help`"},
-		{"fit", "dptrain: nothing to train on: give a recipe, or --data, --target and --epsilon; see `dptrain fit --help`"},
-		{"fit a.yaml b.yaml",
-			"dptrain: dptrain fit takes at most one recipe; see `dptrain fit --help`"},
-		{"fit --data line.csv --target y --epsilon 1 --holdout much",
-			"dptrain: --holdout: \"much\" is not a number; see `dptrain fit --help`"},
-		{"plan",
-			"dptrain: nothing to plan: give a recipe, or --data, --target and --epsilon; see `dptrain plan --help`"},
-		{"plan recipe.yaml --out o", "dptrain: unknown flag: --out; see `dptrain plan --help`"},
+		{
+			"fit --espilon 1",
+			"dptrain: unknown flag: --espilon; did you mean --epsilon? see `dptrain fit --help`",
+		},
+		{
+			"fit --force=perhaps",
+			"dptrain: --force: \"perhaps\" is not true or false; see `dptrain fit --help`",
+		},
+		{
+			"bench --seed -1",
+			"dptrain: --seed: \"-1\" is not a whole number of at least 0; see `dptrain bench --help`",
+		},
+		{
+			"bench --trials 1.5",
+			"dptrain: --trials: \"1.5\" is not a whole number; see `dptrain bench --help`",
+		},
+		{
+			"bench --trials 1000000000000000000000",
+			"dptrain: --trials: \"1000000000000000000000\" is too large or too small; see `dptrain bench --help`",
+		},
+		{
+			"fit",
+			"dptrain: nothing to train on: give a recipe, or --data, --target and --epsilon; see `dptrain fit --help`",
+		},
+		{
+			"fit a.yaml b.yaml",
+			"dptrain: dptrain fit takes at most one recipe; see `dptrain fit --help`",
+		},
+		{
+			"fit --data line.csv --target y --epsilon 1 --holdout much",
+			"dptrain: --holdout: \"much\" is not a number; see `dptrain fit --help`",
+		},
+		{
+			"plan",
+			"dptrain: nothing to plan: give a recipe, or --data, --target and --epsilon; see `dptrain plan --help`",
+		},
+		{
+			"plan recipe.yaml --out o",
+			"dptrain: unknown flag: --out; see `dptrain plan --help`",
+		},
 		{"check", "dptrain: dptrain check takes one recipe; see `dptrain check --help`"},
 		{"init", "dptrain: dptrain init takes one table; see `dptrain init --help`"},
-		{"predict model.json",
-			"dptrain: dptrain predict takes a model and a table (- for standard input); see `dptrain predict --help`"},
-		{"report",
-			"dptrain: dptrain report takes the output folder of a run, or a file of it; see `dptrain report --help`"},
-		{"schema x", "dptrain: dptrain schema takes no argument; see `dptrain schema --help`"},
-		{"version x", "dptrain: dptrain version takes no argument; see `dptrain version --help`"},
-		{"completion", "dptrain: name a shell: bash, zsh, fish or powershell, as in `dptrain completion bash`"},
-		{"completion ksh",
-			"dptrain: name a shell: bash, zsh, fish or powershell, as in `dptrain completion bash`"},
-		{"predict model.json line.parquet --append",
-			"dptrain: --append supports only CSV and TSV tables; without it, predict prints one prediction per row"},
-		{"predict model.json line.csv -o none/there.csv",
-			"dptrain: none/there.csv cannot be written: no such file or directory"},
+		{
+			"predict model.json",
+			"dptrain: dptrain predict takes a model and a table (- for standard input); see `dptrain predict --help`",
+		},
+		{
+			"report",
+			"dptrain: dptrain report takes the output folder of a run, or a file of it; see `dptrain report --help`",
+		},
+		{
+			"schema x",
+			"dptrain: dptrain schema takes no argument; see `dptrain schema --help`",
+		},
+		{
+			"version x",
+			"dptrain: dptrain version takes no argument; see `dptrain version --help`",
+		},
+		{
+			"completion",
+			"dptrain: name a shell: bash, zsh, fish or powershell, as in `dptrain completion bash`",
+		},
+		{
+			"completion ksh",
+			"dptrain: name a shell: bash, zsh, fish or powershell, as in `dptrain completion bash`",
+		},
+		{
+			"predict model.json line.parquet --append",
+			"dptrain: --append supports only CSV and TSV tables; without it, predict prints one prediction per row",
+		},
+		{
+			"predict model.json line.csv -o none/there.csv",
+			"dptrain: none/there.csv cannot be written: no such file or directory",
+		},
 	}
 	for _, tt := range tests {
 		got := dptrain(t, strings.Fields(tt.args)...)

@@ -153,15 +153,24 @@ func TestPlanExplainMistakes(t *testing.T) {
 	writeFile(t, "wide.csv", columnNames(2000)+",y\n")
 	const sizes = "dptrain: --rows needs 1 to 8 different numbers from 10 to 10000000\n"
 	tests := []struct{ data, flags, want string }{
-		{"line.csv", "--rows 100",
-			"dptrain: --rows needs --explain; the price does not depend on the number of rows\n"},
+		{
+			"line.csv",
+			"--rows 100",
+			"dptrain: --rows needs --explain; the price does not depend on the number of rows\n",
+		},
 		{"line.csv", "--explain --rows 9", sizes},
 		{"line.csv", "--explain --rows 100,100", sizes},
 		{"line.csv", "--explain --rows 1,2,3,4,5,6,7,8,9", sizes},
-		{"line.csv", "--explain --rows many",
-			"dptrain: --rows: \"many\" is not a list of whole numbers; see `dptrain plan --help`\n"},
-		{"wide.csv", "--explain --rows 100000",
-			"dptrain: simulating tables of this size takes too long; use smaller --rows or leave out columns with --exclude\n"},
+		{
+			"line.csv",
+			"--explain --rows many",
+			"dptrain: --rows: \"many\" is not a list of whole numbers; see `dptrain plan --help`\n",
+		},
+		{
+			"wide.csv",
+			"--explain --rows 100000",
+			"dptrain: simulating tables of this size takes too long; use smaller --rows or leave out columns with --exclude\n",
+		},
 	}
 	for _, tt := range tests {
 		args := strings.Fields("plan --target y --epsilon 1 --data " + tt.data + " " + tt.flags)

@@ -56,7 +56,7 @@ func (s *scorer) setProbabilities(
 			return nil, err
 		}
 		for i, score := range chances {
-			chances[i] = c.Probability.At(score)
+			chances[i] = c.Probability.Evaluate(score)
 			if flags.given {
 				classes[i] = 0
 				if chances[i] >= flags.threshold {

@@ -153,7 +153,7 @@ func (p part) curveText(column int) string {
 	}
 	from, to, low, high := p.rangeEnds(column)
 	curve := func(x float64) string {
-		return digits(p.Score.At(x))
+		return digits(p.Score.Evaluate(x))
 	}
 	return fmt.Sprintf(
 		"in addition, a curve is applied to the score, a linear combination of all columns. With all other numbers in the middle of their ranges and all other categories at their means, "+

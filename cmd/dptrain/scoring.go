@@ -125,7 +125,7 @@ func (s *scoring) work(batch *dataset.Batch) (*scored, error) {
 			return nil, err
 		}
 	}
-	rows := pipeline.RowsOf(batch.Table.All())
+	rows := pipeline.RowsOf(batch.Table.View())
 	values, err := s.scorer.values(rows)
 	if err != nil {
 		return nil, err

@@ -56,13 +56,13 @@ func TestOtherRelationsAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := pate.Run(context.Background(), s, tab.All(), tab.All()); !errors.Is(err, mechanism.ErrRelation) {
+		if _, err := pate.Run(context.Background(), s, tab.View(), tab.View()); !errors.Is(err, mechanism.ErrRelation) {
 			t.Errorf("pate, %v: %v", r, err)
 		}
 		if s, err = mechanism.NewSession(pricePlan(t, people, 1, r)); err != nil {
 			t.Fatal(err)
 		}
-		_, err = people.Run(context.Background(), s, tab.All(), sampleRanges())
+		_, err = people.Run(context.Background(), s, tab.View(), sampleRanges())
 		if !errors.Is(err, mechanism.ErrRelation) {
 			t.Errorf("people, %v: %v", r, err)
 		}
@@ -75,12 +75,12 @@ func TestBaselinesLearnHiddenColumn(t *testing.T) {
 	train := sampleTable(t, 4000)
 	test := sampleTable(t, 1001)
 	ctx := context.Background()
-	labels := Labels(test.All())
-	open, err := FitOpen(ctx, nonprivate.NonprivateLogistic, train.All(), []int{0})
+	labels := Labels(test.View())
+	open, err := FitOpen(ctx, nonprivate.NonprivateLogistic, train.View(), []int{0})
 	if err != nil {
 		t.Fatal(err)
 	}
-	few, err := open.Predict(test.All())
+	few, err := open.Predict(test.View())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestBaselinesLearnHiddenColumn(t *testing.T) {
 		Buckets: 60,
 		Queries: 400,
 	}
-	answers, err := pate.Run(ctx, newSession(t, pate, 50), train.All(), test.All())
+	answers, err := pate.Run(ctx, newSession(t, pate, 50), train.View(), test.View())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,11 +100,11 @@ func TestBaselinesLearnHiddenColumn(t *testing.T) {
 		t.Errorf("pate: %d answers, %v right", len(answers), got)
 	}
 	people := People{Columns: sampleColumns()}
-	m, err := people.Run(ctx, newSession(t, people, 20), train.All(), sampleRanges())
+	m, err := people.Run(ctx, newSession(t, people, 20), train.View(), sampleRanges())
 	if err != nil {
 		t.Fatal(err)
 	}
-	said, err := m.Predict(test.All())
+	said, err := m.Predict(test.View())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,22 +146,22 @@ func TestBaselinesAcceptAnyTable(t *testing.T) {
 			Buckets: 4,
 			Queries: 9,
 		}
-		if got, err := pate.Run(context.Background(), newSession(t, pate, 1), tab.All(),
-			queries.All()); err != nil || len(got) != 5 {
+		if got, err := pate.Run(context.Background(), newSession(t, pate, 1), tab.View(),
+			queries.View()); err != nil || len(got) != 5 {
 			t.Errorf("%s: pate: %v, %v", name, got, err)
 		}
 		people := People{Columns: sampleColumns(), Rounds: 3}
 		m, err := people.Run(
 			context.Background(),
 			newSession(t, people, 1),
-			tab.All(),
+			tab.View(),
 			sampleRanges(),
 		)
 		if err != nil {
 			t.Errorf("%s: people: %v", name, err)
 			continue
 		}
-		if got, err := m.Predict(queries.All()); err != nil || len(got) != 5 {
+		if got, err := m.Predict(queries.View()); err != nil || len(got) != 5 {
 			t.Errorf("%s: people: %v, %v", name, got, err)
 		}
 	}
@@ -177,11 +177,11 @@ func TestBaselinesCancelled(t *testing.T) {
 		Queries: 9,
 	}
 	people := People{Columns: sampleColumns()}
-	_, err := pate.Run(ctx, newSession(t, pate, 1), tab.All(), tab.All())
+	_, err := pate.Run(ctx, newSession(t, pate, 1), tab.View(), tab.View())
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("pate: %v", err)
 	}
-	_, err = people.Run(ctx, newSession(t, people, 1), tab.All(), sampleRanges())
+	_, err = people.Run(ctx, newSession(t, people, 1), tab.View(), sampleRanges())
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("people: %v", err)
 	}

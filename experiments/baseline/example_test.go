@@ -72,8 +72,8 @@ func ExamplePATE_Run() {
 	answers, err := p.Run(
 		context.Background(),
 		sessionFor(node),
-		train.All(),
-		queries.All(),
+		train.View(),
+		queries.View(),
 	)
 	fmt.Println(answers, err)
 	// Output: [0 0 0 0 0 1 1 1 1 1] <nil>
@@ -92,11 +92,11 @@ func ExamplePeople_Run() {
 		{Lower: -1, Upper: 1, Declared: true},
 		{},
 	}
-	m, err := p.Run(context.Background(), sessionFor(node), train.All(), ranges)
+	m, err := p.Run(context.Background(), sessionFor(node), train.View(), ranges)
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(m.Predict(test.All()))
+	fmt.Println(m.Predict(test.View()))
 	// Output: [0 0 0 0 0 1 1 1 1 1] <nil>
 }
 
@@ -105,12 +105,12 @@ func ExampleFitOpen() {
 	m, err := baseline.FitOpen(
 		context.Background(),
 		nonprivate.NonprivateSVM,
-		t.All(),
+		t.View(),
 		[]int{1},
 	)
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(m.Predict(lineTable(6).All()))
+	fmt.Println(m.Predict(lineTable(6).View()))
 	// Output: [0 0 0 1 1 1] <nil>
 }

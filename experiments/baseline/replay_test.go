@@ -74,7 +74,7 @@ func TestPATEReplays(t *testing.T) {
 			Queries: 6,
 		}
 		closest := checkReplay(t, pate, tab, func(s *mechanism.Session, tab *dataset.Table) any {
-			got, err := pate.Run(context.Background(), s, tab.All(), queries.All())
+			got, err := pate.Run(context.Background(), s, tab.View(), queries.View())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +92,7 @@ func TestPeopleReplays(t *testing.T) {
 	tab := sampleTable(t, 16)
 	people := People{Columns: sampleColumns(), Rounds: 12}
 	closest := checkReplay(t, people, tab, func(s *mechanism.Session, tab *dataset.Table) any {
-		m, err := people.Run(context.Background(), s, tab.All(), sampleRanges())
+		m, err := people.Run(context.Background(), s, tab.View(), sampleRanges())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -145,7 +145,7 @@ func readThreshold(t *testing.T, name string) *classTable {
 	tab := readTable(t, name)
 	columns := tab.Schema().Columns
 	last := len(columns) - 1
-	block := tab.All().Block(0, tab.Len())
+	block := tab.View().Block(0, tab.Len())
 	target := slices.Clone(block.Float(last, nil))
 	sorted := slices.Clone(target)
 	slices.Sort(sorted)
@@ -195,13 +195,13 @@ func measureCalibration(
 	}
 	l.Known++
 	fresh := c.selectRows(t, rest)
-	_, scores, err := fitted.Classify(pipeline.RowsOf(fresh.All()))
+	_, scores, err := fitted.Classify(pipeline.RowsOf(fresh.View()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	probabilities := make([]float64, len(scores))
 	for i, score := range scores {
-		probabilities[i] = fitted.Probability.At(score)
+		probabilities[i] = fitted.Probability.Evaluate(score)
 	}
 	l.Model.add(probabilities, fresh.Codes(last), 1)
 	for i, score := range scores {

@@ -158,7 +158,7 @@ func readClassesFrom(t *testing.T, folder, name string, classes []string) *class
 		t.Fatal(err)
 	}
 	c := &classTable{name: name}
-	block := tab.All().Block(0, tab.Len())
+	block := tab.View().Block(0, tab.Len())
 	for j := range header[:len(header)-1] {
 		cells := block.Float(j, nil)
 		if slices.ContainsFunc(cells, func(x float64) bool { return x == x }) { // not text
@@ -224,7 +224,7 @@ func measureClasses(
 		t.Fatal(err)
 	}
 	fresh := c.selectRows(t, rest)
-	guess, scores, err := res.Model.(*regression.Classifier).Classify(pipeline.RowsOf(fresh.All()))
+	guess, scores, err := res.Model.(*regression.Classifier).Classify(pipeline.RowsOf(fresh.View()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -315,7 +315,7 @@ func classGroups(
 	for range n {
 		tab, prediction := p.drawTable(t, r, heldRecords, true)
 		c, err := e.Run(context.Background(), open(), evaluate.Labels{
-			Records: memory.NewRecords(tab.All()),
+			Records: memory.NewRecords(tab.View()),
 			Model:   classOf(prediction),
 			Bins:    evaluate.Bins{Edges: []float64{-.5, 0, .5}},
 			Groups:  p.newGroups(),
@@ -373,7 +373,7 @@ func numberGroups(
 	for range n {
 		tab, prediction := p.drawTable(t, r, heldRecords, false)
 		got, err := e.Run(context.Background(), open().Sub("r2"), evaluate.Pairs{
-			Records: memory.NewRecords(tab.All()),
+			Records: memory.NewRecords(tab.View()),
 			Model:   byPlace(prediction),
 			Lower:   17,
 			Upper:   80,

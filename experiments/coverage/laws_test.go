@@ -188,7 +188,7 @@ func (l law) drawPairs(
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Records = memory.NewRecords(tab.All())
+	p.Records = memory.NewRecords(tab.View())
 	p.Model = byPlace(f.prediction)
 	return f, p
 }

@@ -116,7 +116,7 @@ func (f fresh) testPairs(t *testing.T, frame evaluate.Pairs) evaluate.Pairs {
 	if err != nil {
 		t.Fatal(err)
 	}
-	frame.Records = memory.NewRecords(tab.All())
+	frame.Records = memory.NewRecords(tab.View())
 	frame.Model = byPlace(f.prediction)
 	return frame
 }

@@ -58,7 +58,7 @@ func readTable(t *testing.T, name string) *dataset.Table {
 	}
 	var numeric []int
 	for j := range header {
-		cells := tab.All().Block(0, tab.Len()).Float(j, nil)
+		cells := tab.View().Block(0, tab.Len()).Float(j, nil)
 		if slices.ContainsFunc(cells, func(x float64) bool { return !math.IsNaN(x) }) {
 			numeric = append(numeric, j)
 		}
@@ -72,7 +72,7 @@ func readTable(t *testing.T, name string) *dataset.Table {
 		kept.Columns = append(kept.Columns, schema.Columns[j])
 		columns = append(
 			columns,
-			dataset.ColumnData{Floats: slices.Clone(tab.All().Block(0, tab.Len()).Float(j, nil))},
+			dataset.ColumnData{Floats: slices.Clone(tab.View().Block(0, tab.Len()).Float(j, nil))},
 		)
 	}
 	if tab, err = dataset.NewTable(kept, columns, nil); err != nil {
@@ -106,7 +106,7 @@ func planDefaults(
 func splitRows(t *testing.T, tab *dataset.Table, rows ...[]int) []*dataset.Table {
 	t.Helper()
 	var parts []*dataset.Table
-	all := tab.All().Block(0, tab.Len())
+	all := tab.View().Block(0, tab.Len())
 	for _, list := range rows {
 		columns := make([]dataset.ColumnData, len(tab.Schema().Columns))
 		for j := range columns {
@@ -139,13 +139,13 @@ func fitRows(
 	if err != nil {
 		t.Fatal(err)
 	}
-	predicted, err := res.Model.Predict(nil, pipeline.RowsOf(parts[1].All()))
+	predicted, err := res.Model.Predict(nil, pipeline.RowsOf(parts[1].View()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return res,
 		fresh{
-			parts[1].All().Block(0, parts[1].Len()).Float(
+			parts[1].View().Block(0, parts[1].Len()).Float(
 				len(tab.Schema().Columns)-1,
 				nil,
 			),

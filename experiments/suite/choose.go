@@ -71,7 +71,7 @@ func (p problem) choose(
 		return nil, err
 	}
 	if !private {
-		return x.Select(ctx, nil, p.facts, memory.NewRecords(p.table.All()))
+		return x.Select(ctx, nil, p.facts, memory.NewRecords(p.table.View()))
 	}
 	priced, err := budget.Calibrate(budget.Sequence("choose", node), target)
 	if err != nil {
@@ -81,7 +81,7 @@ func (p problem) choose(
 	if err != nil {
 		return nil, err
 	}
-	return x.Select(ctx, s, p.facts, memory.NewRecords(p.table.All()))
+	return x.Select(ctx, s, p.facts, memory.NewRecords(p.table.View()))
 }
 
 // pure returns a budget without delta, as in the papers.

@@ -20,7 +20,7 @@ func fitClassLaw(t *dataset.Table) classLaw {
 	columns := t.Schema().Columns
 	last := len(columns) - 1
 	law := classLaw{columns: columns}
-	labels := baseline.Labels(t.All())
+	labels := baseline.Labels(t.View())
 	for c := range columns[last].Categories {
 		var x [][]float64
 		for j := range last {

@@ -80,17 +80,42 @@ func ResultsCSV(records []Record) ([]byte, error) {
 
 // SummaryCSV writes one row per cell and metric.
 func SummaryCSV(records []Record) ([]byte, error) {
-	rows := [][]string{append(settingHead[:len(settingHead):len(settingHead)],
-		"metric", "trials", "mean", "low95", "high95", "min", "q25", "median", "q75", "max",
-		"abstained", "not_applicable", "failed", "unavailable", "reason")}
+	head := slices.Concat(settingHead[:], []string{
+		"metric",
+		"trials",
+		"mean",
+		"low95",
+		"high95",
+		"min",
+		"q25",
+		"median",
+		"q75",
+		"max",
+		"abstained",
+		"not_applicable",
+		"failed",
+		"unavailable",
+		"reason",
+	})
+	rows := [][]string{head}
 	for _, s := range Summarise(records) {
-		row := append(s.fields(), s.Metric, strconv.Itoa(s.Count))
-		for _, v := range []float64{s.Mean, s.Low, s.High, s.Min, s.Q25, s.Median, s.Q75, s.Max} {
-			row = append(row, exact(v))
-		}
-		rows = append(rows, append(row,
-			strconv.Itoa(s.Abstained), strconv.Itoa(s.NotApplicable), strconv.Itoa(s.Failed),
-			strconv.Itoa(s.Unavailable), s.Reason))
+		rows = append(rows, slices.Concat(s.fields(), []string{
+			s.Metric,
+			strconv.Itoa(s.Count),
+			exact(s.Mean),
+			exact(s.Low),
+			exact(s.High),
+			exact(s.Min),
+			exact(s.Q25),
+			exact(s.Median),
+			exact(s.Q75),
+			exact(s.Max),
+			strconv.Itoa(s.Abstained),
+			strconv.Itoa(s.NotApplicable),
+			strconv.Itoa(s.Failed),
+			strconv.Itoa(s.Unavailable),
+			s.Reason,
+		}))
 	}
 	return encode(rows)
 }

@@ -185,7 +185,7 @@ func (x *partly) run(
 			x.set.codes); x.err != nil {
 			return
 		}
-		x.table, x.err = redeclare(x.table.All(), marked(x.table.Schema().Columns, x.set.public))
+		x.table, x.err = redeclare(x.table.View(), marked(x.table.Schema().Columns, x.set.public))
 	})
 	if x.err != nil {
 		return x.err
@@ -203,7 +203,7 @@ func (x *partly) run(
 // trial splits the table for a trial. The split is the same for every method.
 func (x *partly) trial(k Key) partlyTrial {
 	g := newGenerator(Seed004+" "+x.set.name, x.seed, uint64(k.Trial))
-	labels := baseline.Labels(x.table.All())
+	labels := baseline.Labels(x.table.View())
 	n := x.table.Len()
 	var train, test []int
 	if x.set.small {

@@ -135,7 +135,7 @@ func (x partlyTrial) boost(
 	}
 	s, ranges, err := priced(ctx, func() (budget.Node, error) {
 		return b.Plan(facts)
-	}, t.All(), x.target, true)
+	}, t.View(), x.target, true)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (x partlyTrial) boost(
 		s,
 		method.Data{
 			Facts:   facts,
-			Records: memory.NewRecords(t.All()),
+			Records: memory.NewRecords(t.View()),
 			Ranges:  ranges,
 		},
 	)

@@ -44,8 +44,8 @@ func toyTask(o Options) Task {
 				if m.name == k.Method {
 					return m.run(ctx,
 						partlyTrial{
-							train: table.All(),
-							test:  table.All(),
+							train: table.View(),
+							test:  table.View(),
 							target: budget.Target{
 								Epsilon: k.Setting.Epsilon,
 								Delta:   k.Setting.Delta,

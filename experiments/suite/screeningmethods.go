@@ -154,10 +154,10 @@ func rangedChoice(
 		}
 		facts := t.facts
 		if facts.Ranges, err = private.Run(ctx, session.Sub(ranges.Name),
-			memory.NewRecords(t.table.All())); err != nil {
+			memory.NewRecords(t.table.View())); err != nil {
 			return nil, err
 		}
-		return x.Select(ctx, session, facts, memory.NewRecords(t.table.All()))
+		return x.Select(ctx, session, facts, memory.NewRecords(t.table.View()))
 	}
 }
 
@@ -204,7 +204,7 @@ func publishedChoice(
 	fitted, err := m.Fit(
 		ctx,
 		source{g},
-		t.table.All(),
+		t.table.View(),
 		len(t.facts.Columns),
 		s.Epsilon,
 		0,

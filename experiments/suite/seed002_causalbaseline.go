@@ -13,14 +13,26 @@ type causalFigure struct {
 // causalFigures returns table 4.2: ten pairs of about 7,800 records, half of them for testing.
 func causalFigures() []causalFigure {
 	return []causalFigure{
-		{causalSpearman, [10]float64{.5, 0, 0, .7, .9, 1, 0, .3, 0, 1},
-			[10]float64{.5, 0, 0, .69, .91, 1, .06, .3, 0, 1}},
-		{causalKendall, [10]float64{.5, 0, 0, .7, .8, 1, 0, .8, 0, 1},
-			[10]float64{.5, 0, 0, .7, .81, 1, 0, .8, 0, 1}},
-		{causalHSIC, [10]float64{1, 0, 1, 1, .7, .6, 1, .4, 1, .1},
-			[10]float64{.85, .39, .98, .52, .55, .5, .66, .21, 1, .49}},
-		{causalIQR, [10]float64{.5, 0, .1, 1, 1, 1, 0, .9, 0, 1},
-			[10]float64{.54, .48, .49, .52, .58, .51, .48, .5, .47, .51}},
+		{
+			method:    causalSpearman,
+			noiseless: [10]float64{.5, 0, 0, .7, .9, 1, 0, .3, 0, 1},
+			one:       [10]float64{.5, 0, 0, .69, .91, 1, .06, .3, 0, 1},
+		},
+		{
+			method:    causalKendall,
+			noiseless: [10]float64{.5, 0, 0, .7, .8, 1, 0, .8, 0, 1},
+			one:       [10]float64{.5, 0, 0, .7, .81, 1, 0, .8, 0, 1},
+		},
+		{
+			method:    causalHSIC,
+			noiseless: [10]float64{1, 0, 1, 1, .7, .6, 1, .4, 1, .1},
+			one:       [10]float64{.85, .39, .98, .52, .55, .5, .66, .21, 1, .49},
+		},
+		{
+			method:    causalIQR,
+			noiseless: [10]float64{.5, 0, .1, 1, 1, 1, 0, .9, 0, 1},
+			one:       [10]float64{.54, .48, .49, .52, .58, .51, .48, .5, .47, .51},
+		},
 	}
 }
 

@@ -319,7 +319,7 @@ func (w costWay) privately(
 	if err != nil {
 		return nil, nil, err
 	}
-	rows := pipeline.RowsOf(test.All())
+	rows := pipeline.RowsOf(test.View())
 	if classes, err = result.Model.Predict(nil, rows); err != nil {
 		return nil, nil, err
 	}

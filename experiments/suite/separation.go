@@ -183,7 +183,7 @@ func (x *separation) load(ctx context.Context) error {
 		columns[j].Lower = mean - reach
 		columns[j].Upper = mean + reach
 	}
-	if x.table, err = redeclare(t.All(), columns); err != nil {
+	if x.table, err = redeclare(t.View(), columns); err != nil {
 		return err
 	}
 	x.law = fitClassLaw(x.table)
@@ -218,7 +218,7 @@ func (x *separation) trial(k Key) (separationTrial, error) {
 	if err != nil {
 		return separationTrial{}, err
 	}
-	return separationTrial{train.All(), test.All(), k.Setting.Epsilon}, nil
+	return separationTrial{train.View(), test.View(), k.Setting.Epsilon}, nil
 }
 
 // facts returns the facts for selectors, including the ranges.

@@ -155,7 +155,7 @@ func TestClassLaw(t *testing.T) {
 	if err != nil || !slices.Equal(again.Float(0), drawn.Float(0)) {
 		t.Errorf("the same seed gave another table: %v", err)
 	}
-	if labels := baseline.Labels(drawn.All()); slices.Max(labels) != 1 {
+	if labels := baseline.Labels(drawn.View()); slices.Max(labels) != 1 {
 		t.Error("classes")
 	}
 }

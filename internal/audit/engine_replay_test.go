@@ -177,7 +177,7 @@ func TestEngineWorker(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		v, err := p.Part.Select(t.Context(), table.All())
+		v, err := p.Part.Select(t.Context(), table.View())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -251,7 +251,7 @@ func (x preparedCase) trainAndScore(ctx context.Context, key byte) (float64, err
 	if err != nil || res.Model == nil {
 		return 0, err
 	}
-	predicted, err := res.Model.Predict(nil, pipeline.RowsFor(res.Model, x.test.All()))
+	predicted, err := res.Model.Predict(nil, pipeline.RowsFor(res.Model, x.test.View()))
 	if err != nil {
 		return 0, err
 	}

@@ -85,7 +85,7 @@ func splitCounts(t *testing.T, priced *budget.Priced, coin float64) trial {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tables[side] = memory.NewRecords(table.All())
+		tables[side] = memory.NewRecords(table.View())
 	}
 	return func(ctx context.Context, side int) ([]float64, error) {
 		s, err := mechanism.NewSession(priced.Again())

@@ -345,7 +345,7 @@ func countWords(
 	if err != nil {
 		return mechanism.Bounded[mechanism.Lexicon]{}, err
 	}
-	return s.NewLexicon(table.All(), positions), nil
+	return s.NewLexicon(table.View(), positions), nil
 }
 
 // wordCountsPair has two words of many records each; one record more has the second word on side 1, and the first one

@@ -58,7 +58,7 @@ func publishedTrainer(
 		fitted, err := method.Fit(
 			ctx,
 			newGenerator(seed, fingerprint(t)),
-			t.All(),
+			t.View(),
 			target,
 			epsilon,
 			p.Budget.Delta,
@@ -68,7 +68,7 @@ func publishedTrainer(
 		}
 		if m := fitted.Model; m != nil {
 			return predictor{predict: func(t *dataset.Table) ([]float64, error) {
-				return m.Predict(nil, pipeline.RowsOf(t.All()))
+				return m.Predict(nil, pipeline.RowsOf(t.View()))
 			}}, nil
 		}
 		chosen := make([]string, 0, len(fitted.Columns))

@@ -31,7 +31,7 @@ func byGolearn(
 		model, err := train(
 			ctx,
 			newGenerator(seed, fingerprint(t)),
-			t.All(),
+			t.View(),
 			target,
 			features,
 		)
@@ -39,7 +39,7 @@ func byGolearn(
 			return predictor{}, err
 		}
 		return predictor{predict: func(t *dataset.Table) ([]float64, error) {
-			return model.Predict(ctx, t.All())
+			return model.Predict(ctx, t.View())
 		}}, nil
 	}, nil
 }

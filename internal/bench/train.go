@@ -112,7 +112,7 @@ func newPrivateTrainer(p *pipeline.Pipeline, plan *pipeline.Plan) trainer {
 		}
 		return predictor{
 			predict: func(t *dataset.Table) ([]float64, error) {
-				return result.Model.Predict(nil, pipeline.RowsFor(result.Model, t.All()))
+				return result.Model.Predict(nil, pipeline.RowsFor(result.Model, t.View()))
 			},
 			costs: costsOf(result.Model),
 		}, nil
@@ -129,7 +129,7 @@ func costsOf(m regression.Model) func(t *dataset.Table) ([]float64, error) {
 		return nil
 	}
 	return func(t *dataset.Table) ([]float64, error) {
-		return x.CostsOf(nil, pipeline.RowsFor(m, t.All()))
+		return x.CostsOf(nil, pipeline.RowsFor(m, t.View()))
 	}
 }
 
@@ -151,12 +151,12 @@ func newBaselineTrainer(name string, p *pipeline.Pipeline) (trainer, error) {
 		return nil, err
 	}
 	return func(ctx context.Context, t *dataset.Table) (predictor, error) {
-		model, err := train(ctx, t.All(), target, features)
+		model, err := train(ctx, t.View(), target, features)
 		if err != nil {
 			return predictor{}, err
 		}
 		return predictor{predict: func(t *dataset.Table) ([]float64, error) {
-			return model.Predict(t.All())
+			return model.Predict(t.View())
 		}}, nil
 	}, nil
 }

@@ -334,31 +334,32 @@ func mapPoints(m *kernelmap.Map, landmarks [][]uint8, reach int32) [][]int32 {
 
 // wrapToInt32 converts doubles to whole numbers, modulo 2^32 and around 0.
 func (x *onnxModel) wrapToInt32(v string) string {
-	v = x.addOp("Add", []string{x.castTo(v, onnxInt64), x.integerConstant(1 << 31)})
-	return x.addOp("Sub",
-		[]string{x.addOp("BitwiseAnd", []string{v, x.integerConstant(1<<32 - 1)}),
-			x.integerConstant(1 << 31)})
+	const half = 1 << 31
+	v = x.addOp("Add", []string{x.castTo(v, onnxInt64), x.integerConstant(half)})
+	v = x.addOp("BitwiseAnd", []string{v, x.integerConstant(2*half - 1)})
+	return x.addOp("Sub", []string{v, x.integerConstant(half)})
 }
 
 // gaussianKernel returns the kernel of squared distances, on the grid 2^-14: 2^-d/65536 by a polynomial of the
 // fraction.
 func (x *onnxModel) gaussianKernel(d string) string {
+	const one = 1 << 16
+	const mostShift = 32
 	d = x.addOp("BitwiseAnd", []string{x.castTo(d, onnxInt64), x.integerConstant(1<<32 - 1)})
-	f := x.addOp("BitwiseAnd", []string{d, x.integerConstant(1<<16 - 1)})
-	scaled := func(v string) string {
-		return x.addOp("Div", []string{x.addOp("Mul", []string{f, v}), x.integerConstant(1 << 16)})
+	fraction := x.addOp("BitwiseAnd", []string{d, x.integerConstant(one - 1)})
+	p := x.integerConstant(2632)
+	for _, coefficient := range []int64{15200, 45340, one - 1} {
+		p = x.addOp("Mul", []string{fraction, p})
+		p = x.addOp("Div", []string{p, x.integerConstant(one)})
+		p = x.addOp("Sub", []string{x.integerConstant(coefficient), p})
 	}
-	less := func(from int64, v string) string {
-		return x.addOp("Sub", []string{x.integerConstant(from), v})
-	}
-	p := less(1<<16-1, scaled(less(45340, scaled(less(15200, scaled(x.integerConstant(2632)))))))
-	powers := make([]int64, 33)
+	powers := make([]int64, mostShift+1)
 	for i := range powers {
 		powers[i] = 1 << i
 	}
-	shift := x.addOp("Min",
-		[]string{x.addOp("Div", []string{d, x.integerConstant(1 << 16)}), x.integerConstant(32)})
-	p = x.addOp("Div",
-		[]string{p, x.addOp("Gather", []string{x.integerConstant(powers...), shift})})
+	shift := x.addOp("Div", []string{d, x.integerConstant(one)})
+	shift = x.addOp("Min", []string{shift, x.integerConstant(mostShift)})
+	power := x.addOp("Gather", []string{x.integerConstant(powers...), shift})
+	p = x.addOp("Div", []string{p, power})
 	return x.addOp("Div", []string{p, x.integerConstant(4)})
 }

@@ -221,16 +221,15 @@ func (p *pmmlModel) undoTransform(m *regression.Linear, score pmmlSum) pmmlSum {
 	line := pmmlSum{m.Back.Intercept, []pmmlTerm{{m.Back.Slope, z}}}
 	z = p.numberField("transformed line", clampTag(line.asExpression(), m.Lower, m.Upper))
 	if m.Back.Transform == string(rescale.Log) {
+		const leastLog = -700 // so that the exponential is a normal number
 		up := pmmlSum{m.Back.Variance / 2, []pmmlTerm{{1, z}}}
-		return pmmlSum{0,
-			[]pmmlTerm{{1,
-				p.numberField("mean",
-					applyFunction("exp", clampTag(up.asExpression(), -700, rescale.MostLog)))}}}
+		log := clampTag(up.asExpression(), leastLog, rescale.MostLog)
+		mean := p.numberField("mean", applyFunction("exp", log))
+		return pmmlSum{0, []pmmlTerm{{1, mean}}}
 	}
 	root := p.numberField("root", clampTag(fieldRef(z), 0, rescale.MostRoot))
-	return pmmlSum{m.Back.Variance,
-		[]pmmlTerm{{1,
-			p.numberField("square", applyFunction("*", fieldRef(root), fieldRef(root)))}}}
+	square := p.numberField("square", applyFunction("*", fieldRef(root), fieldRef(root)))
+	return pmmlSum{m.Back.Variance, []pmmlTerm{{1, square}}}
 }
 
 // classifierTree is a tree with one split per class: it predicts the class with the largest score, and of equal

@@ -54,7 +54,7 @@ func (a *Account) Left() budget.Charge {
 
 // Fits reports whether a run of price c would stay within the total.
 func (a *Account) Fits(c budget.Charge) bool {
-	return a.Spent().Plus(c).Within(a.Limit)
+	return a.Spent().Plus(c).FitsIn(a.Limit)
 }
 
 // Refuse returns a *SpentError if a run of price c does not fit, and nil otherwise.

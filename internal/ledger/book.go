@@ -353,7 +353,7 @@ func (b *Book) applyCommit(
 	}
 	spent := r.Charge
 	if stopped != nil {
-		if spent = *stopped; !spent.Valid() || !spent.Within(r.Charge) {
+		if spent = *stopped; !spent.Valid() || !spent.FitsIn(r.Charge) {
 			return errors.New("it costs more than was reserved")
 		}
 	}

@@ -117,7 +117,7 @@ func FuzzEntry(f *testing.F) {
 		e.Sequence = 5
 		if book.applyEntry(e) == nil {
 			for _, a := range book.Datasets {
-				if !a.Spent().Within(a.Limit) {
+				if !a.Spent().FitsIn(a.Limit) {
 					t.Fatalf("past the total: %+v", a)
 				}
 			}

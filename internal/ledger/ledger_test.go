@@ -144,7 +144,7 @@ func TestNeverAboveTotal(t *testing.T) {
 		t.Fatalf("after %d runs: %v", n, err)
 	}
 	a := readAccount(t, l, "houses")
-	if !a.Spent().Within(a.Limit) ||
+	if !a.Spent().FitsIn(a.Limit) ||
 		a.Fits(spent.Charge) ||
 		a.Left() != spent.Limit.Left(spent.Spent) {
 		t.Errorf("%+v, %+v", a, spent)

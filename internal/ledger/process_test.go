@@ -168,7 +168,7 @@ func TestTwoProcessesKilled(t *testing.T) {
 			out += cost
 		}
 		a := readAccount(t, l, "houses") // read after the logs, because spending only grows
-		if a.Spent().Cost < out || !a.Spent().Within(a.Limit) {
+		if a.Spent().Cost < out || !a.Spent().FitsIn(a.Limit) {
 			t.Errorf("released %d, spent %d, limit %d", out, a.Spent().Cost, a.Limit.Cost)
 		}
 	}

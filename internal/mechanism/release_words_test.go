@@ -38,7 +38,7 @@ func wordTable(t *testing.T, rows []int) dataset.View {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return table.All()
+	return table.View()
 }
 
 // lexiconChange is the L2 distance of two lexicons, in grid units, over all texts.

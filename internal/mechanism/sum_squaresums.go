@@ -243,10 +243,14 @@ func (q *SquareSums) Add(t, r []float64, cell []uint16) {
 
 // addSquares adds the numbers of a record that depend on the squares of the target and of the residual, both in [0, 1].
 func (q *SquareSums) addSquares(target, residual float64) {
+	// The conversions forbid fusing.
+	tilted := residual - float64(q.weights.tilt*target)
+	contrast := residual - float64(q.ratio*target)
+	contrast /= max(q.ratio, 1)
+	square := min(contrast*contrast, 1)
 	q.sums[2] += q.toGrains(q.weights.target * target)
-	q.sums[3] += q.toGrains(squareResidualWeight * (residual - float64(q.weights.tilt*target)))
-	contrast := (residual - float64(q.ratio*target)) / max(q.ratio, 1)
-	q.sums[4] += q.toGrains(q.weights.contrast * min(contrast*contrast, 1))
+	q.sums[3] += q.toGrains(squareResidualWeight * tilted)
+	q.sums[4] += q.toGrains(q.weights.contrast * square)
 }
 
 // addPlace adds a record's part of the nodes and cells. It returns the square of its residual of magnitude r, at most 1.

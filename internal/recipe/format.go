@@ -1,9 +1,9 @@
 package recipe
 
 import (
+	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dptrain/dptrain/dataset"
@@ -55,7 +55,8 @@ var (
 const (
 	numbersLenient = "lenient"
 	numbersStrict  = "strict"
-	maxMissing     = 16 // numbers that mean a missing cell
+	maxMissing     = 16   // numbers that mean a missing cell
+	maxSkip        = 1000 // lines before the header line
 )
 
 // character returns the character that a name or a character of a list denotes; ok is also true for an empty
@@ -179,48 +180,132 @@ func (c *checker) reading() {
 	if f == nil {
 		return
 	}
-	words := func(key, text string, words map[string]byte, list, hint string) bool {
+	c.checkCharacters(d)
+	c.checkEncoding(f)
+	c.checkHeaderLine(d)
+	if f.Skip < 0 || f.Skip > maxSkip {
+		c.add(
+			"data.format.skip",
+			fmt.Sprintf("data.format.skip must be from 0 to %d, not %d", maxSkip, f.Skip),
+			"",
+		)
+	}
+	c.checkSheet(d)
+	c.checkMissing(f)
+}
+
+// checkCharacters validates the separator, the marks in numbers and the quotes.
+func (c *checker) checkCharacters(d *Data) {
+	f := d.Format
+	accepts := func(key, text string, words map[string]byte, list, hint string) bool {
 		path := "data.format." + key
 		_, ok := character(text, words, list)
-		if ok = ok && !(text == "" && c.given(path)); !ok {
+		if text == "" && c.given(path) {
+			ok = false
+		}
+		if !ok {
 			c.add(path, path+": "+quoted(text)+" is not accepted", hint)
 		}
 		return ok
 	}
-	words("separator", f.Separator, separatorWords, dataset.Separators, `one of ",", ";", tab, "|", ":", "^", "~"`)
-	decimal := words("decimal", f.Decimal, map[string]byte{"comma": ',', "point": '.'}, ",.", `"." or ","`)
-	words("quote", f.Quote, quoteWords, `"'`, "double, single or none")
-	words("escape", f.Escape, escapeWords, escapes, "doubled or backslash")
-	if words("thousands", f.Thousands, markWords, marks, `one of ",", ".", apostrophe, _, blank`) && decimal && f.Thousands != "" {
-		o := d.Reading()
-		if mark := o.Format.Decimal; mark == o.Format.Thousands || mark == 0 && o.Format.Thousands == '.' {
-			c.add("data.format.thousands", "data.format.thousands equals the decimal mark", `write decimal: ",", or another mark`)
-		}
+	accepts(
+		"separator",
+		f.Separator,
+		separatorWords,
+		dataset.Separators,
+		`one of ",", ";", tab, "|", ":", "^", "~"`,
+	)
+	decimal := accepts(
+		"decimal",
+		f.Decimal,
+		map[string]byte{"comma": ',', "point": '.'},
+		",.",
+		`"." or ","`,
+	)
+	accepts("quote", f.Quote, quoteWords, `"'`, "double, single or none")
+	accepts("escape", f.Escape, escapeWords, escapes, "doubled or backslash")
+	thousands := accepts(
+		"thousands",
+		f.Thousands,
+		markWords,
+		marks,
+		`one of ",", ".", apostrophe, _, blank`,
+	)
+	if !thousands || !decimal || f.Thousands == "" {
+		return
 	}
-	if f.Encoding == "" && c.given("data.format.encoding") || !(&dataset.Format{Encoding: f.Encoding}).Known() {
-		hint := "such as windows-1252, latin1, utf-16 or utf-8"
-		if best, ok := nearest(f.Encoding, dataset.Encodings()); ok {
-			hint = "did you mean " + best + "?"
-		}
-		c.add("data.format.encoding", "data.format.encoding: "+quoted(f.Encoding)+" is not known", hint)
+	o := d.Reading().Format
+	mark := o.Decimal
+	if mark == 0 {
+		mark = '.'
 	}
-	if f.Header != "" || c.given("data.format.header") {
-		if c.name("data.format.header", f.Header, []string{"line", "none"}, []string{"line", "none"}) && f.Header == "none" && len(d.Header) == 0 {
-			c.add("data.format.header", "data.format.header: none needs data.header with the column names", "data.header: [a, b, c], or --header a,b,c")
-		}
+	if mark == o.Thousands {
+		c.add(
+			"data.format.thousands",
+			"data.format.thousands equals the decimal mark",
+			`write decimal: ",", or another mark`,
+		)
 	}
-	if f.Skip < 0 || f.Skip > 1000 {
-		c.add("data.format.skip", "data.format.skip must be from 0 to 1000, not "+strconv.Itoa(f.Skip), "")
+}
+
+// checkEncoding validates the name of the encoding.
+func (c *checker) checkEncoding(f *Format) {
+	const path = "data.format.encoding"
+	known := (&dataset.Format{Encoding: f.Encoding}).Known()
+	if f.Encoding == "" {
+		known = !c.given(path)
 	}
-	if kind, _, ok := tablefile.ParsePath(d.Path); f.Sheet == "" && c.given("data.format.sheet") || f.Sheet != "" && ok && kind.Packed != tablefile.Sheet {
-		c.add("data.format.sheet", "data.format.sheet is only for workbooks (.xlsx)", "omit it for other tables")
+	if known {
+		return
 	}
+	hint := "such as windows-1252, latin1, utf-16 or utf-8"
+	if best, ok := nearest(f.Encoding, dataset.Encodings()); ok {
+		hint = "did you mean " + best + "?"
+	}
+	c.add(path, path+": "+quoted(f.Encoding)+" is not known", hint)
+}
+
+// checkHeaderLine checks that a table without a header line has names in the recipe.
+func (c *checker) checkHeaderLine(d *Data) {
+	const path = "data.format.header"
+	if d.Format.Header == "" && !c.given(path) {
+		return
+	}
+	words := []string{"line", "none"}
+	if !c.name(path, d.Format.Header, words, words) {
+		return
+	}
+	if d.Format.Header == "none" && len(d.Header) == 0 {
+		c.add(
+			path,
+			path+": none needs data.header with the column names",
+			"data.header: [a, b, c], or --header a,b,c",
+		)
+	}
+}
+
+// checkSheet checks that only workbooks have a sheet.
+func (c *checker) checkSheet(d *Data) {
+	const path = "data.format.sheet"
+	misplaced := c.given(path)
+	if d.Format.Sheet != "" {
+		kind, _, ok := tablefile.ParsePath(d.Path)
+		misplaced = ok && kind.Packed != tablefile.Sheet
+	}
+	if misplaced {
+		c.add(path, path+" is only for workbooks (.xlsx)", "omit it for other tables")
+	}
+}
+
+// checkMissing validates the numbers that mean a missing value.
+func (c *checker) checkMissing(f *Format) {
+	const path = "data.format.missing"
 	for i, x := range f.Missing {
 		if !finiteNumber(x) {
-			c.add(item("data.format.missing", i), "data.format.missing must be finite numbers", "")
+			c.add(item(path, i), path+" must be finite numbers", "")
 		}
 	}
 	if len(f.Missing) > maxMissing {
-		c.add("data.format.missing", "data.format.missing lists more than "+strconv.Itoa(maxMissing)+" numbers", "")
+		c.add(path, fmt.Sprintf("%s lists more than %d numbers", path, maxMissing), "")
 	}
 }

@@ -49,7 +49,7 @@ func (c *checker) groups() {
 		)
 	case declared:
 	case slices.Contains(c.r.Data.Exclude, by):
-		c.add(path, path+": the column "+quoted(by)+" is excluded, so its values cannot be found privately privately",
+		c.add(path, path+": the column "+quoted(by)+" is excluded, so its values cannot be found privately",
 			"list its categories in data.columns (--categories), or remove it from data.exclude")
 	case by != c.r.Data.Target && !c.r.findsKinds():
 		c.add(path, path+": the values of "+quoted(by)+" cannot be found in this run",

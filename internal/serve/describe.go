@@ -60,67 +60,182 @@ func guaranteeOf(m regression.Model) *regression.Guarantee {
 	return nil
 }
 
+// object is an object of a description in OpenAPI.
+type object = map[string]any
+
 // openAPI answers with a description of the routes for this model in OpenAPI 3.1.
 func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) {
 	served := s.model.Load()
-	type object = map[string]any
-	cells, required := object{}, []string{}
-	for _, c := range served.model.Inputs() {
-		x := object{"type": []string{"number", "string", "null"}, "description": "a number; any other value counts as missing"}
-		if c.Text() {
-			x = object{"type": []string{"string", "number", "boolean", "null"}, "examples": append([]string{}, c.Categories...)}
-		}
-		cells[c.Name] = x
-		required = append(required, c.Name)
-	}
-	predicted := object{"type": "number", "description": served.output.Target}
-	if len(served.output.Classes) > 0 {
-		predicted = object{"type": "string", "enum": served.output.Classes, "description": served.output.Target}
-	}
-	number := object{"type": "number"}
-	ok := func(description string, content object) object {
-		return object{"200": object{"description": description, "content": content}, "default": object{"$ref": "#/components/responses/Problem"}}
-	}
-	json := func(schema object) object { return object{"application/json": object{"schema": schema}} }
-	ref := func(name string) object { return object{"$ref": "#/components/schemas/" + name} }
-	lines := object{"application/x-ndjson": object{"schema": object{"type": "string"}}, "text/csv": object{"schema": object{"type": "string"}}}
-	bodies := func(list object) object {
-		out := json(list)
-		for kind, x := range lines {
-			out[kind] = x
-		}
-		return out
-	}
-	get := func(summary string, answer object) object {
-		return object{"get": object{"summary": summary, "responses": answer}}
-	}
+	anyObject := jsonContent(typeSchema("object"))
 	writeJSON(w, object{
 		"openapi": "3.1.0",
-		"info":    object{"title": "Predictions of " + served.output.Target, "version": "1"},
+		"info": object{
+			"title":   "Predictions of " + served.output.Target,
+			"version": "1",
+		},
 		"paths": object{
-			"/predict": object{"post": object{
-				"summary":     "Predict for records",
-				"parameters":  []object{{"name": "interval", "in": "query", "schema": number, "description": "level of a prediction interval of the model"}},
-				"requestBody": object{"required": true, "content": bodies(object{"type": "object", "required": []string{"records"}, "properties": object{"records": object{"type": "array", "items": ref("Record")}}})},
-				"responses":   ok("one prediction per record, in their order", bodies(object{"type": "object", "properties": object{"predictions": object{"type": "array", "items": ref("Prediction")}}})),
-			}},
-			"/model":   get("Target and inputs of the model", ok("the model", json(object{"type": "object"}))),
-			"/health":  get("Whether the server is running", ok("it does", json(object{"type": "object"}))),
-			"/ready":   get("Whether the server accepts new requests", ok("it does", json(object{"type": "object"}))),
-			"/metrics": get("Metrics for Prometheus", ok("counts", object{"text/plain": object{"schema": object{"type": "string"}}})),
+			"/predict": object{"post": predictOperation()},
+			"/model":   getPath("Target and inputs of the model", "the model", anyObject),
+			"/health":  getPath("Whether the server is running", "the server is running", anyObject),
+			"/ready":   getPath("Whether the server accepts new requests", "the server accepts requests", anyObject),
+			"/metrics": getPath("Metrics for Prometheus", "counts", object{"text/plain": textBody()}),
 		},
 		"components": object{
 			"schemas": object{
-				"Record": object{"type": "object", "properties": cells, "required": required},
-				"Prediction": object{"type": "object", "required": []string{"prediction"}, "properties": object{
-					"prediction": predicted, "lower": number, "upper": number,
-					"probabilities": object{"type": "object", "additionalProperties": number},
-				}},
+				"Record":     recordSchema(served.model.Inputs()),
+				"Prediction": predictionSchema(served.output),
 			},
-			"responses": object{"Problem": object{"description": "why the request was rejected", "content": json(object{
-				"type":       "object",
-				"properties": object{"error": object{"type": "object", "properties": object{"message": object{"type": "string"}, "record": object{"type": "integer"}}}},
-			})}},
+			"responses": object{
+				"Problem": problemResponse(),
+			},
 		},
 	})
+}
+
+// predictOperation describes the route that predicts.
+func predictOperation() object {
+	return object{
+		"summary": "Predict for records",
+		"parameters": []object{{
+			"name":        "interval",
+			"in":          "query",
+			"schema":      typeSchema("number"),
+			"description": "level of a prediction interval of the model",
+		}},
+		"requestBody": object{
+			"required": true,
+			"content": rowsContent(object{
+				"type":       "object",
+				"required":   []string{"records"},
+				"properties": object{"records": listSchema("Record")},
+			}),
+		},
+		"responses": okResponses("one prediction per record, in their order", rowsContent(object{
+			"type":       "object",
+			"properties": object{"predictions": listSchema("Prediction")},
+		})),
+	}
+}
+
+// getPath describes a route that answers GET.
+func getPath(summary, answer string, content object) object {
+	return object{
+		"get": object{
+			"summary":   summary,
+			"responses": okResponses(answer, content),
+		},
+	}
+}
+
+// okResponses describes the answers of a route: 200 with this content, or a problem.
+func okResponses(description string, content object) object {
+	return object{
+		"200": object{
+			"description": description,
+			"content":     content,
+		},
+		"default": object{"$ref": "#/components/responses/Problem"},
+	}
+}
+
+// jsonContent describes a JSON body.
+func jsonContent(schema object) object {
+	return object{"application/json": object{"schema": schema}}
+}
+
+// textBody describes a body of text.
+func textBody() object {
+	return object{"schema": typeSchema("string")}
+}
+
+// rowsContent describes a body of rows, in JSON with this schema or as text with a row on each line.
+func rowsContent(schema object) object {
+	content := jsonContent(schema)
+	content["application/x-ndjson"] = textBody()
+	content["text/csv"] = textBody()
+	return content
+}
+
+func typeSchema(name string) object {
+	return object{"type": name}
+}
+
+// listSchema describes a list of items that have a schema of this name.
+func listSchema(name string) object {
+	return object{
+		"type":  "array",
+		"items": object{"$ref": "#/components/schemas/" + name},
+	}
+}
+
+// recordSchema describes a record: one cell per input.
+func recordSchema(inputs []regression.Column) object {
+	cells := object{}
+	required := []string{}
+	for _, c := range inputs {
+		cells[c.Name] = cellSchema(c)
+		required = append(required, c.Name)
+	}
+	return object{
+		"type":       "object",
+		"properties": cells,
+		"required":   required,
+	}
+}
+
+func cellSchema(c regression.Column) object {
+	if c.Text() {
+		return object{
+			"type":     []string{"string", "number", "boolean", "null"},
+			"examples": append([]string{}, c.Categories...),
+		}
+	}
+	return object{
+		"type":        []string{"number", "string", "null"},
+		"description": "a number; any other value counts as missing",
+	}
+}
+
+// predictionSchema describes the prediction for a record.
+func predictionSchema(output regression.Output) object {
+	number := typeSchema("number")
+	predicted := object{
+		"type":        "number",
+		"description": output.Target,
+	}
+	if len(output.Classes) > 0 {
+		predicted["type"] = "string"
+		predicted["enum"] = output.Classes
+	}
+	return object{
+		"type":     "object",
+		"required": []string{"prediction"},
+		"properties": object{
+			"prediction": predicted,
+			"lower":      number,
+			"upper":      number,
+			"probabilities": object{
+				"type":                 "object",
+				"additionalProperties": number,
+			},
+		},
+	}
+}
+
+// problemResponse describes the answer to a request that is rejected.
+func problemResponse() object {
+	problem := object{
+		"type": "object",
+		"properties": object{
+			"message": typeSchema("string"),
+			"record":  typeSchema("integer"),
+		},
+	}
+	return object{
+		"description": "why the request was rejected",
+		"content": jsonContent(object{
+			"type":       "object",
+			"properties": object{"error": problem},
+		}),
+	}
 }

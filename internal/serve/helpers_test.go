@@ -205,7 +205,7 @@ func commandPredictions(
 		dataset.Consumer[lines]{
 			Begin: func(dataset.Head) error { return nil },
 			Work: func(b *dataset.Batch) (lines, error) {
-				values, err := m.Predict(nil, pipeline.RowsOf(b.Table.All()))
+				values, err := m.Predict(nil, pipeline.RowsOf(b.Table.View()))
 				var l lines
 				for _, y := range values {
 					if classes := m.Output().Classes; classes != nil {

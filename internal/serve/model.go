@@ -145,7 +145,7 @@ type answers struct {
 
 // predictBatch predicts the records of a batch.
 func (s *servedModel) predictBatch(batch *dataset.Batch) answers {
-	rows := pipeline.RowsOf(batch.Table.All())
+	rows := pipeline.RowsOf(batch.Table.View())
 	countInputs(s.inputs, rows)
 	for _, c := range s.values {
 		c.add(rows.Numeric[c.column])
@@ -187,7 +187,7 @@ func (s *servedModel) addChances(a *answers, rows regression.Rows) error {
 	}
 	first := make([]float64, len(scores))
 	for i, score := range scores {
-		scores[i] = c.Probability.At(score)
+		scores[i] = c.Probability.Evaluate(score)
 		first[i] = 1 - scores[i]
 	}
 	a.values = classes

@@ -278,7 +278,7 @@ func TestPredictIntervalsAndProbabilities(t *testing.T) {
 
 	two := readModel(t, chances).(*regression.Classifier)
 	_, web = startHandler(t, chances, Limits{})
-	rows := pipeline.RowsOf(mustTable(t, two, headerLine(inputNames(two))+"1\n,,\n").All())
+	rows := pipeline.RowsOf(mustTable(t, two, headerLine(inputNames(two))+"1\n,,\n").View())
 	wantChances, err := two.Probabilities(nil, rows)
 	if err != nil {
 		t.Fatal(err)

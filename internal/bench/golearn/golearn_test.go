@@ -84,11 +84,11 @@ func accuracyOf(t *testing.T, name string, train, test *dataset.Table) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := fit(t.Context(), rand.NewPCG(3, 4), train.All(), 0, []int{1, 2, 3})
+	model, err := fit(t.Context(), rand.NewPCG(3, 4), train.View(), 0, []int{1, 2, 3})
 	if err != nil {
 		t.Fatal(err)
 	}
-	predicted, err := model.Predict(t.Context(), test.All())
+	predicted, err := model.Predict(t.Context(), test.View())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,11 +161,11 @@ func TestOneFeature(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		model, err := fit(t.Context(), rand.NewPCG(3, 4), table.All(), 0, []int{1})
+		model, err := fit(t.Context(), rand.NewPCG(3, 4), table.View(), 0, []int{1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		predicted, err := model.Predict(t.Context(), table.All())
+		predicted, err := model.Predict(t.Context(), table.View())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,15 +199,15 @@ func TestNeighboursAreTheNearest(t *testing.T) {
 		t.Fatal(err)
 	}
 	features := []int{1, 2, 3}
-	model, err := fit(t.Context(), nil, table.All(), 0, features)
+	model, err := fit(t.Context(), nil, table.View(), 0, features)
 	if err != nil {
 		t.Fatal(err)
 	}
-	predicted, err := model.Predict(t.Context(), table.All())
+	predicted, err := model.Predict(t.Context(), table.View())
 	if err != nil {
 		t.Fatal(err)
 	}
-	points := model.(*nearest).coordinates(table.All())
+	points := model.(*nearest).coordinates(table.View())
 	for i, p := range points {
 		order := upTo(len(points))
 		distance := func(j int) float64 {
@@ -247,7 +247,7 @@ func TestEqualRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := fit(t.Context(), nil, table.All(), 0, []int{1})
+	model, err := fit(t.Context(), nil, table.View(), 0, []int{1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +262,7 @@ func TestEqualRows(t *testing.T) {
 		[]float64{0, 0},
 		[]int32{0, 0},
 	)
-	predicted, err := model.Predict(t.Context(), test.All())
+	predicted, err := model.Predict(t.Context(), test.View())
 	if err != nil || !slices.Equal(predicted, []float64{1, 2}) {
 		t.Errorf("%v, %v", predicted, err)
 	}
@@ -333,20 +333,20 @@ func TestErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = fit(t.Context(), rand.NewPCG(1, 2), none.All(), 0, []int{1})
+		_, err = fit(t.Context(), rand.NewPCG(1, 2), none.View(), 0, []int{1})
 		if !errors.Is(err, ErrRows) {
 			t.Errorf("%s without a row: %v", name, err)
 		}
-		_, err = fit(cancelled, rand.NewPCG(1, 2), train.All(), 0, []int{1, 2, 3})
+		_, err = fit(cancelled, rand.NewPCG(1, 2), train.View(), 0, []int{1, 2, 3})
 		if !errors.Is(
 			err, context.Canceled) {
 			t.Errorf("%s cancelled: %v", name, err)
 		}
-		model, err := fit(t.Context(), rand.NewPCG(1, 2), train.All(), 0, []int{1, 2, 3})
+		model, err := fit(t.Context(), rand.NewPCG(1, 2), train.View(), 0, []int{1, 2, 3})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = model.Predict(cancelled, train.All())
+		_, err = model.Predict(cancelled, train.View())
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s cancelled prediction: %v", name, err)
 		}
@@ -371,11 +371,11 @@ func ExampleForTable() {
 	if err != nil {
 		panic(err)
 	}
-	model, err := train(context.Background(), nil, table.All(), 1, []int{0})
+	model, err := train(context.Background(), nil, table.View(), 1, []int{0})
 	if err != nil {
 		panic(err)
 	}
-	predicted, err := model.Predict(context.Background(), table.All())
+	predicted, err := model.Predict(context.Background(), table.View())
 	if err != nil {
 		panic(err)
 	}

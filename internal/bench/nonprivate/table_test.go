@@ -63,11 +63,11 @@ func TestOpenClassifiers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			model, err := fit(t.Context(), train.All(), 0, []int{1, 2})
+			model, err := fit(t.Context(), train.View(), 0, []int{1, 2})
 			if err != nil {
 				t.Fatal(err)
 			}
-			prediction, err := model.Predict(test.All())
+			prediction, err := model.Predict(test.View())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,11 +93,11 @@ func TestForTableNumbers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := fit(t.Context(), table.All(), 1, []int{0, 2})
+	model, err := fit(t.Context(), table.View(), 1, []int{0, 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	prediction, err := model.Predict(table.All())
+	prediction, err := model.Predict(table.View())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func ExampleNew() {
 	fitted, err := method.Fit(
 		context.Background(),
 		rand.NewPCG(1, 2),
-		table.All(),
+		table.View(),
 		3,
 		1,
 		0,

@@ -28,7 +28,7 @@ func newView(t testing.TB, x [][]float64, y []float64) (dataset.View, int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tab.All(), len(x)
+	return tab.View(), len(x)
 }
 
 // withRecord returns columns with one more record.

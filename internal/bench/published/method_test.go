@@ -64,7 +64,7 @@ func TestMethodsRefuseInvalidSettings(t *testing.T) {
 			"target below":     {v, -1, 1, ErrTarget},
 			"target above":     {v, 4, 1, ErrTarget},
 			"no table":         {dataset.View{}, 0, 1, ErrTarget},
-			"category":         {category.All(), 3, 1, ErrNumeric},
+			"category":         {category.View(), 3, 1, ErrNumeric},
 			"epsilon 0":        {v, target, 0, ErrBudget},
 			"epsilon NaN":      {v, target, math.NaN(), ErrBudget},
 			"epsilon infinite": {v, target, math.Inf(1), ErrBudget},

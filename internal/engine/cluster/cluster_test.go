@@ -103,7 +103,7 @@ func TestClusterRecordsFollowFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		inMemory, err := memory.New(want.All()).Sum(t.Context(), p)
+		inMemory, err := memory.New(want.View()).Sum(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -364,22 +364,35 @@ func TestAddress(t *testing.T) {
 		"sc://127.0.0.1:4": {"127.0.0.1:4", false, ""},
 		"sc://[::1]:4":     {"[::1]:4", false, ""},
 		"sc://[::1]":       {"[::1]:15002", false, ""},
-		"sc://a.example:7/;use_ssl=true;token=env:SPARK_TOKEN_OF_TEST": {"a.example:7", true,
-			"secret"},
+		"sc://a.example:7/;use_ssl=true;token=env:SPARK_TOKEN_OF_TEST": {
+			"a.example:7",
+			true,
+			"secret",
+		},
 	}
 	for text, want := range good {
 		if got, err := ParseAddress(text); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "localhost:15002", "sc://", "http://localhost",
-		"sc://localhost/x", "sc://localhost/;user_id=me",
-		"sc://a.example", "sc://10.0.0.1:15002", "sc://localhost.example",
-		"sc://a.example/;use_ssl=true", "sc://a.example/;token=env:SPARK_TOKEN_OF_TEST",
+	for _, text := range []string{
+		"",
+		"localhost:15002",
+		"sc://",
+		"http://localhost",
+		"sc://localhost/x",
+		"sc://localhost/;user_id=me",
+		"sc://a.example",
+		"sc://10.0.0.1:15002",
+		"sc://localhost.example",
+		"sc://a.example/;use_ssl=true",
+		"sc://a.example/;token=env:SPARK_TOKEN_OF_TEST",
 		"sc://a.example/;use_ssl=true;token=secret",
-		"sc://localhost/;token=env:SPARK_TOKEN_OF_TEST", "sc://localhost/;use_ssl=yes",
+		"sc://localhost/;token=env:SPARK_TOKEN_OF_TEST",
+		"sc://localhost/;use_ssl=yes",
 		"sc://a.example/;use_ssl=true;token=env:NOT_THERE_OF_TEST",
-		"sc://a.example/;use_ssl=true;token=file:/not/there"} {
+		"sc://a.example/;use_ssl=true;token=file:/not/there",
+	} {
 		var wrong *fault.Error
 		_, err := ParseAddress(text)
 		if !errors.As(err, &wrong) ||

@@ -50,7 +50,7 @@ func (e *Engine) Gather(
 	}
 	return schema.Piece(len(ids), 0, ids, func(j int) dataset.ColumnData {
 		return columns[j]
-	}).All(), nil
+	}).View(), nil
 }
 
 // partColumns returns the columns of a part, and of the identities of its records. Words to be

@@ -177,7 +177,7 @@ func TestQueryRecordsMatchMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := table.All().Columns(columns).Cap(3, l.Draw).Resolve([]dataset.Column{
+		want := table.View().Columns(columns).Cap(3, l.Draw).Resolve([]dataset.Column{
 			as[3],
 			as[0],
 			as[1],

@@ -214,7 +214,7 @@ func (s *split) readUnits(
 				continue
 			}
 			if of == nil {
-				of = b.Table.All().Columns(o.Columns).Content(nil)
+				of = b.Table.View().Columns(o.Columns).Content(nil)
 			}
 			out = append(out, largeRecord{rows + k, unit, of(int32(k))})
 		}

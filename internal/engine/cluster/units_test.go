@@ -127,7 +127,7 @@ func TestUnits(t *testing.T) {
 	l := newLots(t)
 	columns := []int{1, 0, 2}
 	for _, most := range []int{1, 3, 9, 1 << 20} {
-		want := table.All().Columns(columns).Cap(most, l.Draw)
+		want := table.View().Columns(columns).Cap(most, l.Draw)
 		for _, shares := range []int{1, 5} {
 			limited, err := e.limitIn(t.Context(), shares, columns, most, l)
 			if err != nil {
@@ -195,7 +195,7 @@ func TestWords(t *testing.T) {
 	p := mechanism.Part{Columns: []int{1, 0, 2}}
 	want := []map[string]int64{{}, {}}
 	for k, j := range []int{0, 2} {
-		words, counts := table.All().CountWords(j)
+		words, counts := table.View().CountWords(j)
 		for i, word := range words {
 			if counts[i] > 0 {
 				want[k][word] = counts[i]
@@ -264,7 +264,7 @@ func TestWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	memory := table.All().Resolve(found).Columns(p.Columns)
+	memory := table.View().Resolve(found).Columns(p.Columns)
 	for j := 1; j < 3; j++ {
 		if !slices.Equal(got.Block(0, got.Len()).Codes(j, nil),
 			memory.Block(0, memory.Len()).Codes(j, nil)) {

@@ -118,7 +118,7 @@ func wordBytes(t *dataset.Table) int64 {
 		if !c.Found {
 			continue
 		}
-		words, counts := t.All().CountWords(j)
+		words, counts := t.View().CountWords(j)
 		for k, word := range words {
 			if counts[k] > 0 {
 				total += len(word) + mechanism.WordRoom

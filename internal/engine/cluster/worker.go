@@ -184,7 +184,7 @@ func (s *split) forEachView(
 		}
 		t := b.Table
 		if o.As != nil {
-			t = t.All().Resolve(as).Table()
+			t = t.View().Resolve(as).Table()
 		}
 		v := schema.Piece(b.Table.Len(), s.First+uint64(rows), ids, func(j int) dataset.ColumnData {
 			k := place[j] - 1
@@ -192,7 +192,7 @@ func (s *split) forEachView(
 				Floats: t.Float(k),
 				Codes:  t.Labels(k),
 			}
-		}).All()
+		}).View()
 		rows += b.Table.Len()
 		if o.Limited {
 			v = v.Select(kept.keptRows(ids))

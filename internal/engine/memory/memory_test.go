@@ -44,7 +44,7 @@ func TestStateIsCreatedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := New(table.All())
+	e := New(table.View())
 	state := &counter{}
 	for _, tt := range []struct {
 		steps, begun, taken int
@@ -94,7 +94,7 @@ func TestSplitPartsHaveAllRecords(t *testing.T) {
 	if err := coins.UnmarshalBinary(make([]byte, 32)); err != nil {
 		t.Fatal(err)
 	}
-	first, second := NewRecords(table.All()).Deal(coins, .3)
+	first, second := NewRecords(table.View()).Deal(coins, .3)
 	v, err := second.View(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -204,7 +204,7 @@ func (d *bucketDealer) readGroup(g int) (dataset.View, error) {
 	x.blocks = nil
 	return d.schema.Piece(x.rows, 0, ids, func(j int) dataset.ColumnData {
 		return columns[j]
-	}).All(), nil
+	}).View(), nil
 }
 
 // appendRecord appends the record at the start of from.

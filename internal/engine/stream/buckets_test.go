@@ -91,7 +91,7 @@ func TestBucketsOfStream(t *testing.T) {
 			Cuts:    []mechanism.Cut{{Coin: &cut, Share: .3}},
 		}
 		want := inBuckets(t, m, func(each mechanism.Buckets) error {
-			return memory.New(table.All()).Capabilities().Buckets(
+			return memory.New(table.View()).Capabilities().Buckets(
 				t.Context(),
 				part,
 				coins,

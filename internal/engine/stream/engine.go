@@ -216,5 +216,5 @@ func (e *Engine) Gather(
 	}
 	return schema.Piece(len(ids), 0, ids, func(j int) dataset.ColumnData {
 		return columns[j]
-	}).All(), nil
+	}).View(), nil
 }

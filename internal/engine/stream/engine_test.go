@@ -135,7 +135,7 @@ func TestStreamKeepsCells(t *testing.T) {
 	} {
 		table, e := spillTable(t, tt.rows, tt.chunk)
 		for k, p := range append(parts, parts...) { // which records belong to a part is known the second time
-			want, err := p.Select(t.Context(), table.All())
+			want, err := p.Select(t.Context(), table.View())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -285,7 +285,7 @@ func TestStreamCountsWords(t *testing.T) {
 		Columns: []int{2, 1, 0},
 		Cuts:    []mechanism.Cut{{Coin: &coins, Share: .3}},
 	}
-	part, err := p.Select(t.Context(), table.All())
+	part, err := p.Select(t.Context(), table.View())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +314,7 @@ func TestStreamCountsWords(t *testing.T) {
 			t.Errorf("%d parts: %d words, want %d", parts, len(got), len(want))
 		}
 	}
-	inMemory := memory.New(table.All())
+	inMemory := memory.New(table.View())
 	found := []dataset.Column{
 		{
 			Name:       "kind",

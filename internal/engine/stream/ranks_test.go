@@ -50,7 +50,7 @@ func TestRanksOfStream(t *testing.T) {
 		Columns: []int{0, 1, 2},
 		Cuts:    []mechanism.Cut{{Coin: &cut, Share: .3}},
 	}
-	v, err := memory.New(table.All()).Gather(t.Context(), part)
+	v, err := memory.New(table.View()).Gather(t.Context(), part)
 	if err != nil {
 		t.Fatal(err)
 	}

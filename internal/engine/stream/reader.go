@@ -120,7 +120,7 @@ func (r *chunkReader) readChunk(i int) (dataset.View, error) {
 	if r.table == nil {
 		r.table = r.schema.Piece(0, 0, nil, r.columnData)
 	}
-	return r.table.Another(c.rows, c.first, ids).All(), err
+	return r.table.Another(c.rows, c.first, ids).View(), err
 }
 
 // readUnits returns the identities of the units of a chunk, or nil for a table without units.

@@ -71,7 +71,7 @@ func TestStreamLimitsUnits(t *testing.T) {
 	defer e.Close()
 	s := newSession(t)
 	for _, most := range []int{1, 3, 9} {
-		want := table.All().Columns([]int{1, 0}).Cap(most, s.Lots("unit").Draw)
+		want := table.View().Columns([]int{1, 0}).Cap(most, s.Lots("unit").Draw)
 		for _, parts := range []uint64{1, 5} {
 			limited, err := e.limitIn(
 				t.Context(),

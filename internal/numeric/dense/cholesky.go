@@ -17,7 +17,7 @@ func Cholesky(a Matrix) bool {
 		for i := from; i < to; i++ {
 			row := a.Row(i)[i:]
 			for k := from; k < i; k++ {
-				x[k-from] = -a.At(k, i)
+				x[k-from] = -a.Entry(k, i)
 			}
 			if i > from {
 				loops.combine(row, x[:i-from], a.data[from*a.down+i:], a.down)
@@ -45,13 +45,13 @@ func SolveTransposed(u, b Matrix) {
 		to := min(from+block, n)
 		for i := from; i < to; i++ {
 			for k := from; k < i; k++ {
-				x[k-from] = -u.At(k, i)
+				x[k-from] = -u.Entry(k, i)
 			}
 			row := b.Row(i)
 			if i > from {
 				loops.combine(row, x[:i-from], b.data[from*b.down:], b.down)
 			}
-			divideRow(row, u.At(i, i))
+			divideRow(row, u.Entry(i, i))
 		}
 		add(
 			b.Slice(to, n, 0, b.Cols),
@@ -72,13 +72,13 @@ func Solve(u, b Matrix) {
 		from := (to - 1) / block * block
 		for i := to - 1; i >= from; i-- {
 			for k := i + 1; k < to; k++ {
-				x[k-i-1] = -u.At(i, k)
+				x[k-i-1] = -u.Entry(i, k)
 			}
 			row := b.Row(i)
 			if i+1 < to {
 				loops.combine(row, x[:to-i-1], b.data[(i+1)*b.down:], b.down)
 			}
-			divideRow(row, u.At(i, i))
+			divideRow(row, u.Entry(i, i))
 		}
 		add(
 			b.Slice(0, from, 0, b.Cols),
@@ -106,7 +106,7 @@ func PositivePivots(a Matrix) int {
 	count := 0
 	largest := math.SmallestNonzeroFloat32
 	for i := range n {
-		largest = max(largest, math.Abs(a.At(i, i)))
+		largest = max(largest, math.Abs(a.Entry(i, i)))
 	}
 	pivots := make([]float64, block)
 	x := make([]float64, block)
@@ -115,7 +115,7 @@ func PositivePivots(a Matrix) int {
 		for i := from; i < to; i++ {
 			row := a.Row(i)[i:]
 			for k := from; k < i; k++ {
-				x[k-from] = -a.At(k, i) / pivots[k-from]
+				x[k-from] = -a.Entry(k, i) / pivots[k-from]
 			}
 			if i > from {
 				loops.combine(row, x[:i-from], a.data[from*a.down+i:], a.down)

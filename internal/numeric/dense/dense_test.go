@@ -22,7 +22,7 @@ func positiveDefinite(r *rand.Rand, n int) Matrix {
 	x := randomMatrix(r, n, n)
 	a := Mul(x.T(), x)
 	for i := range n {
-		a.Set(i, i, a.At(i, i)+.1)
+		a.Set(i, i, a.Entry(i, i)+.1)
 	}
 	return a
 }
@@ -31,7 +31,7 @@ func maxDistance(a, b Matrix) float64 {
 	worst := 0.
 	for i := range a.Rows {
 		for j := range a.Cols {
-			worst = max(worst, math.Abs(a.At(i, j)-b.At(i, j)))
+			worst = max(worst, math.Abs(a.Entry(i, j)-b.Entry(i, j)))
 		}
 	}
 	return worst
@@ -181,7 +181,7 @@ func TestPositivePivots(t *testing.T) {
 		a := New(n, n)
 		for i := range n {
 			for j := range n {
-				a.Set(i, j, x.At(i, j)+x.At(j, i))
+				a.Set(i, j, x.Entry(i, j)+x.Entry(j, i))
 			}
 		}
 		values, _, ok := Spectrum(a)
@@ -222,7 +222,7 @@ func spectrumHolds(t *testing.T, a Matrix) {
 			t.Error("eigenvalues rise")
 		}
 		for j := range scaled.Cols {
-			scaled.Set(i, j, e*scaled.At(i, j))
+			scaled.Set(i, j, e*scaled.Entry(i, j))
 		}
 	}
 	identity := New(a.Rows, a.Rows)
@@ -247,7 +247,7 @@ func TestSpectrum(t *testing.T) {
 				if i/4 == j/4 {
 					blocks.Set(i, j, float64(i*j%5-2))
 				}
-				falling.Set(i, j, falling.At(i, j)*math.Pow(.7, float64(j)))
+				falling.Set(i, j, falling.Entry(i, j)*math.Pow(.7, float64(j)))
 			}
 		}
 		spectrumHolds(t, same)

@@ -47,12 +47,12 @@ func (m Matrix) Slice(top, bottom, left, right int) Matrix {
 	return Matrix{bottom - top, right - left, m.data[top*m.down+left*m.right:], m.down, m.right}
 }
 
-// At returns an entry.
-func (m Matrix) At(i, j int) float64 {
+// Entry returns the entry of row i and column j.
+func (m Matrix) Entry(i, j int) float64 {
 	return m.data[i*m.down+j*m.right]
 }
 
-// Set sets an entry.
+// Set sets the entry of row i and column j.
 func (m Matrix) Set(i, j int, x float64) {
 	m.data[i*m.down+j*m.right] = x
 }
@@ -71,7 +71,7 @@ func (m Matrix) Clone() Matrix {
 			for i := top; i < min(top+block, m.Rows); i++ {
 				row := out.Row(i)
 				for j := left; j < min(left+block, m.Cols); j++ {
-					row[j] = m.At(i, j)
+					row[j] = m.Entry(i, j)
 				}
 			}
 		}
@@ -106,7 +106,7 @@ func MulUpper(a, b Matrix) Matrix {
 func (m Matrix) Symmetric() {
 	for i := range m.Rows {
 		for j := i + 1; j < m.Cols; j++ {
-			m.Set(j, i, m.At(i, j))
+			m.Set(j, i, m.Entry(i, j))
 		}
 	}
 }
@@ -197,7 +197,7 @@ func packCols(b Matrix) []float64 {
 				continue
 			}
 			for j := range cols {
-				to[i*tileCols+j] = b.At(i, p*tileCols+j)
+				to[i*tileCols+j] = b.Entry(i, p*tileCols+j)
 			}
 		}
 	}

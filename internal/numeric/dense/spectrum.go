@@ -22,7 +22,7 @@ func Spectrum(a Matrix) (values []float64, vectors Matrix, ok bool) {
 	scale := 0.
 	for i := range n {
 		for j := range n {
-			scale = max(scale, math.Abs(a.At(i, j)))
+			scale = max(scale, math.Abs(a.Entry(i, j)))
 		}
 	}
 	if scale == 0 {
@@ -70,7 +70,7 @@ func tridiagonal(a Matrix, factor float64) (tridiagonalMatrix, Matrix) {
 	pair := New(2, n)
 	x := make([]float64, 2)
 	for k := range n - 1 {
-		t.diagonal[k] = work.At(k, k)
+		t.diagonal[k] = work.Entry(k, k)
 		m := n - k - 1
 		v := pair.Row(1)[:m]
 		p := pair.Row(0)[:m]
@@ -97,7 +97,7 @@ func tridiagonal(a Matrix, factor float64) (tridiagonalMatrix, Matrix) {
 			loops.combine(rest.Row(i), x, pair.data, pair.down)
 		}
 	}
-	t.diagonal[n-1] = work.At(n-1, n-1)
+	t.diagonal[n-1] = work.Entry(n-1, n-1)
 	return t, accumulate(reflections, lengths)
 }
 

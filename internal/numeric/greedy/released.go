@@ -58,8 +58,8 @@ func (r Released) Problem() *Problem {
 	return p
 }
 
-// At returns an entry of the matrix as it was released.
-func (r Released) At(i, j int) float64 {
+// Entry returns an entry of the matrix as it was released.
+func (r Released) Entry(i, j int) float64 {
 	return r.Packed[gram.Index(r.Side, min(i, j), max(i, j))]
 }
 
@@ -70,7 +70,7 @@ func (r Released) nonnegative() *mat.SymDense {
 	a := mat.NewSymDense(r.Side, nil)
 	for i := range r.Side {
 		for j := i; j < r.Side; j++ {
-			a.SetSym(i, j, r.At(i, j))
+			a.SetSym(i, j, r.Entry(i, j))
 		}
 	}
 	out := mat.NewSymDense(r.Side, nil)

@@ -199,8 +199,11 @@ func TestLogPlaces(t *testing.T) {
 // TestBarPlaces checks that the length of a bar is proportional to its value, and that bars start at 0.
 func TestBarPlaces(t *testing.T) {
 	svg := string(Bars("t", []Bar{{Value: 1}, {Value: 2}, {Value: -1}}))
-	for _, want := range []string{`x="133.3" y="7.0" width="120.3"`,
-		`x="133.3" y="31.0" width="240.7"`, `x="13.0" y="55.0" width="120.3"`} {
+	for _, want := range []string{
+		`x="133.3" y="7.0" width="120.3"`,
+		`x="133.3" y="31.0" width="240.7"`,
+		`x="13.0" y="55.0" width="120.3"`,
+	} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %s in %s", want, svg)
 		}

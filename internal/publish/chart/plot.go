@@ -163,11 +163,14 @@ func exponentiate(log bool, v float64) float64 {
 
 // position returns the coordinates of a point; ok is false if the point cannot be drawn.
 func (f field) position(x, y float64) (px, py float64, ok bool) {
-	x, y = exponentiate(f.p.LogX, x), exponentiate(f.p.LogY, y)
+	x = exponentiate(f.p.LogX, x)
+	y = exponentiate(f.p.LogY, y)
 	if !isFinite(x) || !isFinite(y) {
 		return 0, 0, false
 	}
-	return f.x.position(x), f.y.position(math.Min(math.Max(y, f.y.low), f.y.high)), true
+	y = math.Max(y, f.y.low)
+	y = math.Min(y, f.y.high)
+	return f.x.position(x), f.y.position(y), true
 }
 
 // drawFrame draws the axes, their ticks and their names.

@@ -559,7 +559,7 @@ func TestLargestEpsilon(t *testing.T) {
 			for range runs {
 				sum = sum.Plus(price)
 			}
-			return sum.Within(a.Limit)
+			return sum.FitsIn(a.Limit)
 		}
 		if e <= 0 || !fits(e) || fits(e*1.01) {
 			t.Errorf(

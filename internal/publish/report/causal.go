@@ -229,7 +229,7 @@ func (p CausalPair) histogram() direction.Histogram {
 	}
 }
 
-// answer says what a pair came to.
+// answer describes the result of a pair.
 func (p CausalPair) answer() string {
 	switch p.Direction {
 	case XCausesY:

@@ -56,25 +56,49 @@ func (c *Causal) panel(b *strings.Builder, p CausalPair) {
 				float64(i)*side, float64(n-1-j)*side, side, side, cellColour(x/largest))
 		}
 	}
-	fmt.Fprintf(b, `<rect width="%d" height="%d" fill="none" stroke="#444444"/>`+"\n", panelSide,
-		panelSide)
+	fmt.Fprintf(
+		b,
+		`<rect width="%d" height="%d" fill="none" stroke="#444444"/>`+"\n",
+		panelSide,
+		panelSide,
+	)
+	c.panelTexts(b, p)
+}
+
+// panelTexts writes the answer above the picture of a pair, and the names and ranges of its columns along the axes.
+func (c *Causal) panelTexts(b *strings.Builder, p CausalPair) {
+	const middle = panelSide / 2
 	text := func(x, y int, anchor, more, s string) {
-		fmt.Fprintf(b, `<text x="%d" y="%d" text-anchor="%s"%s>%s</text>`+"\n", x, y, anchor, more,
-			escaped(s))
+		fmt.Fprintf(
+			b,
+			`<text x="%d" y="%d" text-anchor="%s"%s>%s</text>`+"\n",
+			x,
+			y,
+			anchor,
+			more,
+			escaped(s),
+		)
 	}
-	text(panelSide/2, -20, "middle", ` font-weight="bold"`, p.answer())
-	text(panelSide/2, -6, "middle", "",
-		fmt.Sprintf("stability %.2f, noise %s of scale %.3g", p.Stability, p.Noise.Law,
-			p.Noise.Scale))
+	number := func(x, y int, anchor string, v float64) {
+		text(x, y, anchor, "", fmt.Sprintf("%.4g", v))
+	}
+	noise := fmt.Sprintf(
+		"stability %.2f, noise %s of scale %.3g",
+		p.Stability,
+		p.Noise.Law,
+		p.Noise.Scale,
+	)
+	text(middle, -20, "middle", ` font-weight="bold"`, p.answer())
+	text(middle, -6, "middle", "", noise)
 	x := c.columnNamed(p.X)
+	number(0, panelSide+14, "start", x.Lower)
+	number(panelSide, panelSide+14, "end", x.Upper)
+	text(middle, panelSide+28, "middle", "", printableName(p.X))
 	y := c.columnNamed(p.Y)
-	text(0, panelSide+14, "start", "", fmt.Sprintf("%.4g", x.Lower))
-	text(panelSide, panelSide+14, "end", "", fmt.Sprintf("%.4g", x.Upper))
-	text(panelSide/2, panelSide+28, "middle", "", printableName(p.X))
-	text(-4, panelSide, "end", "", fmt.Sprintf("%.4g", y.Lower))
-	text(-4, 10, "end", "", fmt.Sprintf("%.4g", y.Upper))
-	text(-8, panelSide/2, "middle", fmt.Sprintf(` transform="rotate(-90 -8 %d)"`, panelSide/2),
-		printableName(p.Y))
+	rotated := fmt.Sprintf(` transform="rotate(-90 -8 %d)"`, middle)
+	number(-4, panelSide, "end", y.Lower)
+	number(-4, 10, "end", y.Upper)
+	text(-8, middle, "middle", rotated, printableName(p.Y))
 }
 
 // columnNamed returns the column with that name, or a placeholder with only the name if there is no such column.

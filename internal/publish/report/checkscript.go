@@ -18,7 +18,7 @@ var ErrNoScript = fault.New(fault.Usage, "there is no check script for this repo
 
 // CheckScript writes a Python program that adds the steps of a release up from its report file alone, by
 // the public library dp-accounting, and fails unless that gives the epsilon of the file. data is the file. The
-// script has what the rules of this plan need and nothing else, and the SHA-256 of the file. The error wraps
+// script contains only the rules that this plan needs, and the SHA-256 of the file. The error wraps
 // [ErrFormat], [ErrContent], [ErrEdited] or [ErrNoScript], or is that of w.
 func CheckScript(w io.Writer, data []byte) error {
 	r, err := readUnedited(data)

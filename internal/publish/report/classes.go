@@ -159,7 +159,7 @@ func threshold(t evaluate.Threshold, curve *regression.Probability) Threshold {
 		Precision:   withEnds(t.Precision),
 	}
 	if curve != nil {
-		out.Probability = places(curve.At(t.Edge))
+		out.Probability = places(curve.Evaluate(t.Edge))
 	}
 	return out
 }

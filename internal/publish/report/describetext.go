@@ -95,7 +95,7 @@ func shortened(text string, most int) string {
 	return string([]rune(text)[:most-1]) + "…"
 }
 
-// guaranteeLines says what is promised, and how many records there are.
+// guaranteeLines describes the guarantee and the number of records.
 func (d *Description) guaranteeLines(g Guarantee) []string {
 	who := "Each record"
 	if g.Unit != nil {

@@ -41,12 +41,12 @@
 // old one changes places with a complete new one, in one step where the system
 // can. A lock on the folder keeps the results of two runs apart.
 //
-// # Does it hold together?
+// # Is it consistent?
 //
-// [Verify] recomputes what a release says from its public files alone: the checksums, the
+// [Verify] recomputes a release from its public files alone: the checksums, the
 // sum of the steps, the plan of the recipe, the promise of the model and the entry of the
 // ledger.
 //
-// [Registry] says what a report knows in the fields of the public registry of
+// [Registry] returns the facts in a report as fields of the public registry of
 // deployments.
 package report

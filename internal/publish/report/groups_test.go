@@ -8,10 +8,13 @@ import (
 
 // groupRecipes are runs with metrics by group: of numbers, by an excluded column, and of two and three classes, by a feature.
 func groupRecipes() map[string]string {
+	const shared = "privacy: {epsilon: 8}\nevaluate: {by: g}\nmodel: {method: joint-gram}\n"
+	const column = "columns: {g: {categories: [a, b]}}}\n"
+	const classes = "task: classification\ndata: {path: t.csv, target: y, classes: "
 	return map[string]string{
-		"numbers": "data: {path: t.csv, target: y, exclude: [g], columns: {g: {categories: [a, b]}}}\nprivacy: {epsilon: 8}\nevaluate: {by: g}\nmodel: {method: joint-gram}\n",
-		"classes": "task: classification\ndata: {path: t.csv, target: y, classes: [p, q], columns: {g: {categories: [a, b]}}}\nprivacy: {epsilon: 8}\nevaluate: {by: g}\nmodel: {method: joint-gram}\n",
-		"three":   "task: classification\ndata: {path: t.csv, target: y, classes: [p, q, r], columns: {g: {categories: [a, b]}}}\nprivacy: {epsilon: 8}\nevaluate: {by: g}\nmodel: {method: joint-gram}\n",
+		"numbers": "data: {path: t.csv, target: y, exclude: [g], " + column + shared,
+		"classes": classes + "[p, q], " + column + shared,
+		"three":   classes + "[p, q, r], " + column + shared,
 	}
 }
 

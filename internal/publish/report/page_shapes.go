@@ -276,7 +276,7 @@ func (x Sum) curve(j int, unit string) (document.Block, bool) {
 		at := lower + (upper-lower)*float64(i)/float64(steps)
 		value := 0.
 		if step != nil {
-			value = step.At(at)
+			value = step.Evaluate(at)
 		}
 		add(at, value)
 		if i%(steps/lineSteps) == 0 {

@@ -305,7 +305,7 @@ func (v *verifier) checkFile(f hashedFile, noun string) {
 	v.add(f.name, "its SHA-256 matches the "+noun, nil)
 }
 
-// page compares the page with what the other files say. It was made before the checksum of the report and its own hash
+// page compares the page with the other files. It was made before the checksum of the report and its own hash
 // were known, and shows neither.
 func (v *verifier) page() {
 	data, err := readLimited(filepath.Join(v.dir, pageFile), maxPageBytes)

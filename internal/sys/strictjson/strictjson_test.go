@@ -168,7 +168,11 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 	for _, c := range []struct{ old, new, want string }{
 		{good, ``, `1:1: is not JSON: unexpected end of JSON input`},
-		{good, good + " {}", `1:84: is not JSON: invalid character '{' after top-level value`},
+		{
+			good,
+			good + " {}",
+			`1:84: is not JSON: invalid character '{' after top-level value`,
+		},
 		{good, `[]`, `1:1: must be an object`},
 		{`"a"`, "\"\xff\"", `1:10: is not valid UTF-8`},
 		{`"name"`, `"Name"`, `1:2: unknown key "Name"`},
@@ -187,7 +191,11 @@ func TestDecodeRefuses(t *testing.T) {
 		{`"x":1`, `"x":1e999`, `1:17: x: must be a number within the range of float64`},
 		{`"x":1`, `"x":1,"count":1.5`, `1:27: count: must be a whole number`},
 		{`"x":1`, `"x":1,"count":"1"`, `1:27: count: must be a whole number`},
-		{`"x":1`, `"x":1,"count":12345678901234567890`, `1:27: count: must be a whole number`},
+		{
+			`"x":1`,
+			`"x":1,"count":12345678901234567890`,
+			`1:27: count: must be a whole number`,
+		},
 		{`true`, `1`, `1:24: on: must be true or false`},
 		{`true`, `"true"`, `1:24: on: must be true or false`},
 		{`"name":"a"`, `"name":null`, `1:9: name: must be a string`},

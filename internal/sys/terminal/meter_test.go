@@ -54,9 +54,34 @@ func TestMeter(t *testing.T) {
 // TestPainter checks that only labels are coloured, however the text is split into writes, and that no other
 // character changes.
 func TestPainter(t *testing.T) {
-	text := "Privacy    The unit\n           Warning  here\nWarning    This run\nData set   x\nR²         0.5\nok            report.json: fine\nfailed  model.json: no\nstep  law\nprice  area\nerror[no-signal]: x\n  warning[y]: z\nnote[a-b]: c\nOK            2\nlast"
-	want := "\x1b[1mPrivacy\x1b[0m    The unit\n           Warning  here\n\x1b[1;33mWarning\x1b[0m    This run\n\x1b[1mData set\x1b[0m   x\n\x1b[1mR²\x1b[0m         0.5\n" +
-		"\x1b[1;32mok\x1b[0m            report.json: fine\n\x1b[1;31mfailed\x1b[0m  model.json: no\nstep  law\nprice  area\n\x1b[1;31merror[no-signal]:\x1b[0m x\n  warning[y]: z\n\x1b[1mnote[a-b]:\x1b[0m c\n\x1b[1;32mOK\x1b[0m            2\nlast"
+	text := "Privacy    The unit\n" +
+		"           Warning  here\n" +
+		"Warning    This run\n" +
+		"Data set   x\n" +
+		"R²         0.5\n" +
+		"ok            report.json: fine\n" +
+		"failed  model.json: no\n" +
+		"step  law\n" +
+		"price  area\n" +
+		"error[no-signal]: x\n" +
+		"  warning[y]: z\n" +
+		"note[a-b]: c\n" +
+		"OK            2\n" +
+		"last"
+	want := "\x1b[1mPrivacy\x1b[0m    The unit\n" +
+		"           Warning  here\n" +
+		"\x1b[1;33mWarning\x1b[0m    This run\n" +
+		"\x1b[1mData set\x1b[0m   x\n" +
+		"\x1b[1mR²\x1b[0m         0.5\n" +
+		"\x1b[1;32mok\x1b[0m            report.json: fine\n" +
+		"\x1b[1;31mfailed\x1b[0m  model.json: no\n" +
+		"step  law\n" +
+		"price  area\n" +
+		"\x1b[1;31merror[no-signal]:\x1b[0m x\n" +
+		"  warning[y]: z\n" +
+		"\x1b[1mnote[a-b]:\x1b[0m c\n" +
+		"\x1b[1;32mOK\x1b[0m            2\n" +
+		"last"
 	for size := 1; size <= len(text); size++ {
 		var got bytes.Buffer
 		p := NewPainter(&got)

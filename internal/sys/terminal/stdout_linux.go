@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 )
 
@@ -43,7 +42,12 @@ func nullForBoth(process string) bool {
 // parentIsShell reports whether the parent process is a shell, by its name.
 func parentIsShell() bool {
 	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", os.Getppid()))
-	shells := []string{"sh", "bash", "dash", "zsh", "ksh", "ksh93", "mksh", "fish", "ash",
-		"busybox", "tcsh", "csh"}
-	return err == nil && slices.Contains(shells, strings.TrimSpace(string(name)))
+	if err != nil {
+		return false
+	}
+	switch strings.TrimSpace(string(name)) {
+	case "sh", "ash", "bash", "busybox", "csh", "dash", "fish", "ksh", "ksh93", "mksh", "tcsh", "zsh":
+		return true
+	}
+	return false
 }

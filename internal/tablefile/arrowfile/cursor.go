@@ -334,16 +334,25 @@ func (c *cursor) appendText(to []byte, has bool) ([]byte, error) {
 
 // appendView reads a text of a view, which contains a short text itself and the position of a long one.
 func (c *cursor) appendView(to, b []byte) ([]byte, error) {
-	n := int64(int32(binary.LittleEndian.Uint32(b)))
-	if n >= 0 && n <= 12 {
-		return append(to, b[4:4+n]...), nil
+	const mostInline = 12 // bytes of a text that is kept in the view itself
+	field := func(offset int) int64 {
+		return int64(int32(binary.LittleEndian.Uint32(b[offset:])))
 	}
-	k := int(int32(binary.LittleEndian.Uint32(b[8:])))
-	at := int64(int32(binary.LittleEndian.Uint32(b[12:])))
-	if n < 0 || k < 0 || k >= len(c.views) || at < 0 || at+n > int64(len(c.views[k])) {
+	size := field(0)
+	if size >= 0 && size <= mostInline {
+		return append(to, b[4:4+size]...), nil
+	}
+	index := field(8)
+	start := field(12)
+	if size < 0 || index < 0 || index >= int64(len(c.views)) {
 		return nil, ErrDamaged
 	}
-	return append(to, c.views[k][at:at+min(n, int64(c.rows.most))]...), nil
+	view := c.views[index]
+	if start < 0 || start+size > int64(len(view)) {
+		return nil, ErrDamaged
+	}
+	end := start + min(size, int64(c.rows.most))
+	return append(to, view[start:end]...), nil
 }
 
 // decodeInteger reads an integer of up to 8 bytes.

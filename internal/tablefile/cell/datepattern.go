@@ -2,6 +2,7 @@ package cell
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -86,36 +87,37 @@ const (
 // autoPatterns returns the patterns equivalent to readAuto.
 func autoPatterns() []string {
 	fraction := "(?:[.,]" + namedGroup("f", "[0-9]+") + ")?"
-	offset := "[+-](?:[01][0-9]|2[0-4])(?::?" + sixty + "(?::?" + sixty + ")?)?"
-	name := "(?:[zZ]|" + anyCase("utc") + "|" + anyCase("gmt") + "|[A-Z]{3,5})"
-	zone := " *" + name + "?(?:" + offset + "(?: +" + name + "?)?)?" + `(?:\[.*\])?`
-	clock := namedGroup("h", anyHour) + ":" + namedGroup("min", sixty) + "(?::" +
-		namedGroup("s", sixty) + fraction + ")?"
-	compact := namedGroup("h", "[01][0-9]|2[0-3]") + namedGroup("min", sixty) + "(?:" +
-		namedGroup("s", sixty) + fraction + ")?"
-	after := func(day string, times ...string) []string {
-		out := []string{day + "(?:Z|[+-](?:[01][0-9]|2[0-4]):" + sixty + ")?"}
-		for _, t := range times {
-			out = append(out, day+"(?:[Tt]| +)"+t+zone)
-		}
-		return out
-	}
+	minute := namedGroup("min", sixty)
+	second := namedGroup("s", sixty) + fraction
+	clock := namedGroup("h", anyHour) + ":" + minute + "(?::" + second + ")?"
+	compact := namedGroup("h", "[01][0-9]|2[0-3]") + minute + "(?:" + second + ")?"
 	year := namedGroup("y", "[0-9]{4}")
 	month := namedGroup("m", "[0-9]{2}")
 	day := namedGroup("d", "[0-9]{2}")
-	one := namedGroup("d", "[0-9]{1,2}")
+	shortMonth := namedGroup("m", "[0-9]{1,2}")
+	shortDay := namedGroup("d", "[0-9]{1,2}")
 	months := namePattern("mon", monthNames, bothNames)
 	weekday := "(?:" + namePattern("", weekdayNames, bothNames) + ", +)?"
-	var out []string
-	for _, p := range [][]string{
-		after(year+"-"+month+"-"+day, clock), after(year+"/"+month+"/"+day, clock),
-		after(year+month+day, clock, compact), {year + month + day + "[.,]0+"},
-		after(weekday+one+`\.`+namedGroup("m", "[0-9]{1,2}")+`\.`+year, clock),
-		after(weekday+one+" +"+months+" +"+year, clock),
-		after(weekday+one+"-"+months+"-"+year, clock),
-		after(months+" +"+one+", +"+year, clock),
-	} {
-		out = append(out, p...)
+	return slices.Concat(
+		withTimes(year+"-"+month+"-"+day, clock),
+		withTimes(year+"/"+month+"/"+day, clock),
+		withTimes(year+month+day, clock, compact),
+		[]string{year + month + day + "[.,]0+"},
+		withTimes(weekday+shortDay+`\.`+shortMonth+`\.`+year, clock),
+		withTimes(weekday+shortDay+" +"+months+" +"+year, clock),
+		withTimes(weekday+shortDay+"-"+months+"-"+year, clock),
+		withTimes(months+" +"+shortDay+", +"+year, clock),
+	)
+}
+
+// withTimes returns the patterns of a day without a time, and with each of the times and a time zone.
+func withTimes(day string, times ...string) []string {
+	offset := "[+-](?:[01][0-9]|2[0-4])(?::?" + sixty + "(?::?" + sixty + ")?)?"
+	name := "(?:[zZ]|" + anyCase("utc") + "|" + anyCase("gmt") + "|[A-Z]{3,5})"
+	zone := " *" + name + "?(?:" + offset + "(?: +" + name + "?)?)?" + `(?:\[.*\])?`
+	out := []string{day + "(?:Z|[+-](?:[01][0-9]|2[0-4]):" + sixty + ")?"}
+	for _, t := range times {
+		out = append(out, day+"(?:[Tt]| +)"+t+zone)
 	}
 	return out
 }

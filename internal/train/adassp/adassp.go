@@ -155,7 +155,7 @@ func (AdaSSP) Fit(
 	fit := r.solve()
 	last := frame.Slots() - 1
 	lambda, _ := r.ridge()
-	fit.LiftConstant(r.matrix.At(last, last), lambda)
+	fit.LiftConstant(r.matrix.Entry(last, last), lambda)
 	return frame.Fit(fit.Theta, fit.Cov, r.moments[last],
 		linear.NewDistribution(r.matrix.Symmetric(), r.s2)), nil
 }

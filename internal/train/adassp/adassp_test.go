@@ -69,7 +69,7 @@ func fitJointGram(
 	out, err := trainer.Fit(
 		context.Background(),
 		sessionFor(t, trainer, columns, epsilon, rel),
-		dataOf(columns, tab.All(), ranges),
+		dataOf(columns, tab.View(), ranges),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestSubstitutionNoise(t *testing.T) {
 		_, err := trainer.Fit(
 			context.Background(),
 			s,
-			dataOf(columns, tab.All(), ranges),
+			dataOf(columns, tab.View(), ranges),
 		)
 		if err != nil {
 			t.Fatal(err)

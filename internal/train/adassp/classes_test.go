@@ -115,7 +115,7 @@ func scoresOf(
 	fit, err := JointGram{}.Fit(
 		context.Background(),
 		s,
-		dataOf(columns, tab.All(), ranges),
+		dataOf(columns, tab.View(), ranges),
 	)
 	if err != nil {
 		t.Fatal(err)

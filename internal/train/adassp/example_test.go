@@ -59,7 +59,7 @@ func ExampleAdaSSP() {
 		s,
 		method.Data{
 			Facts:   facts,
-			Records: memory.NewRecords(table.All()),
+			Records: memory.NewRecords(table.View()),
 			Ranges:  ranges,
 		},
 	)

@@ -40,7 +40,7 @@ func fitFaithful(
 ) (*method.Fit, *mechanism.Session) {
 	t.Helper()
 	s := faithfulSession(t, epsilon, rel, columns)
-	out, err := AdaSSP{}.Fit(context.Background(), s, dataOf(columns, tab.All(), ranges))
+	out, err := AdaSSP{}.Fit(context.Background(), s, dataOf(columns, tab.View(), ranges))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestFaithfulRecoversCoefficients(t *testing.T) {
 	fit, err := AdaSSP{}.Fit(
 		context.Background(),
 		s,
-		dataOf(cols, tab.All().Columns(keep), rs),
+		dataOf(cols, tab.View().Columns(keep), rs),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func TestFaithfulRecoversCoefficients(t *testing.T) {
 func TestFaithfulPredicts(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 60000, .1)
 	fit, _ := fitFaithful(t, 20, budget.AddRemove, tab, columns, ranges)
-	all := tab.All().Block(0, tab.Len())
+	all := tab.View().Block(0, tab.Len())
 	got, err := fit.Model.Predict(nil, regression.Rows{
 		N:       tab.Len(),
 		Numeric: map[string][]float64{"a": all.Float(0, nil), "b": all.Float(1, nil)},
@@ -326,7 +326,7 @@ func TestFaithfulWithoutFeatures(t *testing.T) {
 	fit, err := AdaSSP{}.Fit(
 		context.Background(),
 		s,
-		dataOf(columns[3:], tab.All().Columns([]int{3}), ranges[3:]),
+		dataOf(columns[3:], tab.View().Columns([]int{3}), ranges[3:]),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -371,8 +371,8 @@ func TestFaithfulRowOrder(t *testing.T) {
 		}
 		return acc
 	}
-	a := sums(tab.All(), 1024)
-	b := sums(other.All(), 37)
+	a := sums(tab.View(), 1024)
+	b := sums(other.View(), 37)
 	if !reflect.DeepEqual(a.gram.Bound(), b.gram.Bound()) ||
 		!reflect.DeepEqual(a.cross.Bound(), b.cross.Bound()) ||
 		!reflect.DeepEqual(a.gram.SmallestEigenvalue(), b.gram.SmallestEigenvalue()) {
@@ -399,7 +399,7 @@ func TestFaithfulWrongLeaf(t *testing.T) {
 		_, err := (AdaSSP{}).Fit(
 			context.Background(),
 			s,
-			dataOf(columns, tab.All(), ranges),
+			dataOf(columns, tab.View(), ranges),
 		)
 		if !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)
@@ -433,7 +433,7 @@ func TestFaithfulCancelled(t *testing.T) {
 	_, err := (AdaSSP{}).Fit(
 		ctx,
 		faithfulSession(t, 1, budget.AddRemove, columns),
-		dataOf(columns, tab.All(), ranges),
+		dataOf(columns, tab.View(), ranges),
 	)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
@@ -470,7 +470,7 @@ func TestPredictionClipsAsTraining(t *testing.T) {
 	fit := frame.Fit(theta, mat.NewSymDense(5, nil), 0, linear.NewDistribution(second, 1))
 
 	rows := frame.NewLimitedRows(mechanism.NewMaker(budget.AddRemove))
-	all := tab.All().Block(0, tab.Len())
+	all := tab.View().Block(0, tab.Len())
 	rows.Encode(all)
 	before := frame.NewRows()
 	before.Encode(all)
@@ -537,7 +537,7 @@ func TestShares(t *testing.T) {
 		_, err := trainer.Fit(
 			context.Background(),
 			s,
-			dataOf(columns, tab.All(), ranges),
+			dataOf(columns, tab.View(), ranges),
 		)
 		if err != nil {
 			t.Fatal(err)

@@ -24,7 +24,7 @@ func labelFit(
 	ranges []scaling.Range,
 ) (*method.Fit, error) {
 	t.Helper()
-	data := dataOf(columns, tab.All(), ranges)
+	data := dataOf(columns, tab.View(), ranges)
 	data.Facts = method.Facts{
 		Columns:   columns,
 		Relation:  budget.SubstitutePrivateColumns,

@@ -38,7 +38,7 @@ func TestPartlyReplays(t *testing.T) {
 		f, err := JointGram{}.Fit(
 			context.Background(),
 			mechanism.NewRecordedSession(priced, rec),
-			dataOf(columns, tab.All(), ranges),
+			dataOf(columns, tab.View(), ranges),
 		)
 		if err != nil {
 			t.Fatal(err)
@@ -129,7 +129,7 @@ func TestPartlyClassesReplay(t *testing.T) {
 		fits, err := trainer.Fit(
 			context.Background(),
 			mechanism.NewRecordedSession(priced, rec),
-			dataOf(columns, edited.All(), ranges),
+			dataOf(columns, edited.View(), ranges),
 		)
 		if err != nil {
 			t.Fatal(err)

@@ -243,7 +243,7 @@ func TestPartlyCancels(t *testing.T) {
 	_, err := (JointGram{}).Fit(
 		ctx,
 		partlySession(t),
-		dataOf(columns, tab.All(), ranges),
+		dataOf(columns, tab.View(), ranges),
 	)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)

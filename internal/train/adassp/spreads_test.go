@@ -29,7 +29,7 @@ func TestSpreadsHoldTheirMean(t *testing.T) {
 			f, err := trainer.Fit(
 				context.Background(),
 				sessionFor(t, trainer, columns, 2, budget.AddRemove),
-				dataOf(columns, tab.All(), ranges),
+				dataOf(columns, tab.View(), ranges),
 			)
 			if err != nil {
 				t.Fatal(err)

@@ -49,7 +49,7 @@ func recordGradients(
 		pass, err := mechanism.Sum[*gradientPass](
 			context.Background(),
 			s,
-			memory.NewRecords(x.tab.All()),
+			memory.NewRecords(x.tab.View()),
 			gradientStatistic{columns, x.ranges, theta, clip},
 		)
 		if err != nil {
@@ -156,7 +156,7 @@ func TestBoostedReplays(t *testing.T) {
 					mechanism.NewRecordedSession(priced, recorder),
 					method.Data{
 						Facts:   x.runFacts(rel),
-						Records: memory.NewRecords(tab.All()),
+						Records: memory.NewRecords(tab.View()),
 						Ranges:  x.ranges,
 					},
 				)

@@ -34,7 +34,7 @@ func (x sample) runFacts(rel budget.Relation) method.Facts {
 func (x sample) trainingData(rel budget.Relation) method.Data {
 	return method.Data{
 		Facts:   x.runFacts(rel),
-		Records: memory.NewRecords(x.tab.All()),
+		Records: memory.NewRecords(x.tab.View()),
 		Ranges:  x.ranges,
 	}
 }
@@ -89,7 +89,7 @@ func (x sample) trainBy(
 }
 
 func (x sample) modelRows() regression.Rows {
-	all := x.tab.All().Block(0, x.tab.Len())
+	all := x.tab.View().Block(0, x.tab.Len())
 	rows := regression.Rows{
 		N:       x.tab.Len(),
 		Numeric: map[string][]float64{},
@@ -313,14 +313,14 @@ func TestGradient(t *testing.T) {
 	pass, err := mechanism.Sum[*gradientPass](
 		context.Background(),
 		s,
-		memory.NewRecords(x.tab.All()),
+		memory.NewRecords(x.tab.View()),
 		inBlocks{gradientStatistic{x.columns, x.ranges, theta, defaultClip}, 64},
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows := frame.NewRows()
-	rows.Encode(x.tab.All().Block(0, x.tab.Len()))
+	rows.Encode(x.tab.View().Block(0, x.tab.Len()))
 	s.NewGram(frame.Slots(), frame.NormLimit()).Add(rows.X) // clips
 	by := s.NewCross(frame.Slots(), frame.NormLimit(), defaultClip)
 	clamped := 0
@@ -395,7 +395,7 @@ func TestRowOrder(t *testing.T) {
 		}
 		return c.cross.Bound()
 	}
-	if !reflect.DeepEqual(sums(x.tab.All(), 1024), sums(shuffled.tab.All(), 37)) {
+	if !reflect.DeepEqual(sums(x.tab.View(), 1024), sums(shuffled.tab.View(), 37)) {
 		t.Error("a private input depends on the order of the rows or on the blocks")
 	}
 }

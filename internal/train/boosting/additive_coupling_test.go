@@ -60,9 +60,9 @@ func TestCouplingPredictsChanges(t *testing.T) {
 			c.moveShape(s, step[:len(s.values)])
 			m = move{Bins: s.bins, Table: step}
 		}
-		before := b.state.computeView(x.tab.All())
+		before := b.state.computeView(x.tab.View())
 		b.state.Moves = append(b.state.Moves, m)
-		after := b.state.computeView(x.tab.All())
+		after := b.state.computeView(x.tab.View())
 		b.state.Moves = b.state.Moves[:len(b.state.Moves)-1]
 		for i, s := range b.shapes {
 			if i == moving {

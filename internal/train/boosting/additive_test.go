@@ -117,7 +117,7 @@ func TestAdditiveKeepsItsPredictions(t *testing.T) {
 	}
 	far := 0
 	target := b.frame.Target()
-	state := b.state.computeView(x.tab.All())
+	state := b.state.computeView(x.tab.View())
 	for i, v := range got {
 		want := target.Center() + target.Half()*min(max(state.f[i], -1), 1)
 		if math.Abs(v-want) > .01 {
@@ -257,7 +257,7 @@ func TestAdditivePrivateInputs(t *testing.T) {
 	const clip = .3
 	s := b.shapes[0]
 	want := b.session.NewBinSums(len(s.values), clip)
-	state := b.state.computeView(x.tab.All())
+	state := b.state.computeView(x.tab.View())
 	for i := x.tab.Len() - 1; i >= 0; i-- { // one by one, from the last
 		g := float64(state.y[i])/mechanism.FixedOne - min(max(state.f[i], -1), 1)
 		want.Add([]uint8{state.bins[s.bins][i]}, []float64{g})

@@ -213,7 +213,7 @@ func TestValuesPrivateInputs(t *testing.T) {
 	s := b.shapes[0]
 	sums := b.session.NewBinSums(len(s.values), clip)
 	counts := b.session.NewHistogram([]int{1}, 81)
-	state := b.state.computeView(x.tab.All())
+	state := b.state.computeView(x.tab.View())
 	for i := x.tab.Len() - 1; i >= 0; i-- {
 		code := x.tab.Codes(1)[i]
 		counts.Add([][]uint16{{uint16(code)}})

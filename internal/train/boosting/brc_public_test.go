@@ -166,7 +166,7 @@ func (x trial) openSession(node budget.Node) (*mechanism.Session, []scaling.Rang
 	ranges, err := scale.Run(
 		context.Background(),
 		s.Sub("scaling"),
-		memory.NewRecords(x.train.All()),
+		memory.NewRecords(x.train.View()),
 	)
 	if err != nil {
 		x.t.Fatal(err)
@@ -177,7 +177,7 @@ func (x trial) openSession(node budget.Node) (*mechanism.Session, []scaling.Rang
 // accuracy returns the accuracy of the sign of a score on the test set.
 func (x trial) accuracy(m regression.Model) float64 {
 	x.t.Helper()
-	all := x.test.All().Block(0, x.test.Len())
+	all := x.test.View().Block(0, x.test.Len())
 	rows := regression.Rows{
 		N:       x.test.Len(),
 		Numeric: map[string][]float64{},
@@ -221,7 +221,7 @@ func (x trial) brcAccuracy(published bool) float64 {
 		s,
 		method.Data{
 			Facts:   facts,
-			Records: memory.NewRecords(x.train.All()),
+			Records: memory.NewRecords(x.train.View()),
 			Ranges:  ranges,
 		},
 	)
@@ -275,7 +275,7 @@ func (x trial) gramAccuracy() float64 {
 		s,
 		method.Data{
 			Facts:   method.Facts{Columns: columns},
-			Records: memory.NewRecords(tab.All()),
+			Records: memory.NewRecords(tab.View()),
 			Ranges:  ranges,
 		},
 	)
@@ -302,7 +302,7 @@ func (x trial) publicOnly(all bool) float64 {
 			ranges[j], err = scaling.Exact(
 				context.Background(),
 				mechanism.NewMaker(budget.SubstitutePrivateColumns),
-				memory.NewRecords(x.train.All()),
+				memory.NewRecords(x.train.View()),
 				j,
 			)
 			if err != nil {
@@ -310,10 +310,10 @@ func (x trial) publicOnly(all bool) float64 {
 			}
 		}
 	}
-	labels := labelsOf(x.train.All(), last, 1, 2)
+	labels := labelsOf(x.train.View(), last, 1, 2)
 	rows, err := encodeFeatures(
 		context.Background(),
-		x.train.All().Columns(used),
+		x.train.View().Columns(used),
 		selectItems(columns, used),
 		selectItems(ranges, used),
 	)

@@ -516,7 +516,7 @@ func TestBRCRefusals(t *testing.T) {
 			nil,
 			method.Data{
 				Facts:   c.facts,
-				Records: memory.NewRecords(x.tab.All()),
+				Records: memory.NewRecords(x.tab.View()),
 				Ranges:  x.ranges,
 			},
 		)

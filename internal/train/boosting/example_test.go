@@ -61,7 +61,7 @@ func ExampleBoostedAdaSSP() {
 		s,
 		method.Data{
 			Facts:   facts,
-			Records: memory.NewRecords(table.All()),
+			Records: memory.NewRecords(table.View()),
 			Ranges:  ranges,
 		},
 	)
@@ -118,7 +118,7 @@ func ExampleAdditive() {
 		s,
 		method.Data{
 			Facts:   facts,
-			Records: memory.NewRecords(table.All()),
+			Records: memory.NewRecords(table.View()),
 			Ranges:  ranges,
 		},
 	)
@@ -194,7 +194,7 @@ func ExampleBRC() {
 		s,
 		method.Data{
 			Facts:   facts,
-			Records: memory.NewRecords(table.All()),
+			Records: memory.NewRecords(table.View()),
 			Ranges:  ranges,
 		},
 	)

@@ -38,7 +38,7 @@ func spectrum(a dense.Matrix) ([]float64, dense.Matrix) {
 	}
 	bound := 0.
 	for i := range a.Rows {
-		bound += max(a.At(i, i), 0)
+		bound += max(a.Entry(i, i), 0)
 	}
 	values, vectors = make([]float64, a.Rows), dense.New(a.Rows, a.Rows)
 	for i := range values {
@@ -55,7 +55,7 @@ func orthonormalize(x dense.Matrix) {
 		product := dense.MulUpper(x, x.T())
 		trace := 0.
 		for i := range x.Rows {
-			trace += product.At(i, i)
+			trace += product.Entry(i, i)
 		}
 		dense.SolveTransposed(factored(product, 1e-14*trace), x)
 	}
@@ -70,7 +70,7 @@ func factored(a dense.Matrix, ridge float64) dense.Matrix {
 			return upper
 		}
 		for i := range a.Rows {
-			a.Set(i, i, a.At(i, i)+ridge)
+			a.Set(i, i, a.Entry(i, i)+ridge)
 		}
 		ridge *= 10
 	}

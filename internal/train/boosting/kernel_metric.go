@@ -123,7 +123,7 @@ func (s *kernelStage) chain(weighted dense.Matrix, at [][]uint8) *mat.Dense {
 			sum += v
 		}
 		for c := range n {
-			out.Set(r, c, out.At(r, c)-sum*own.At(r, c))
+			out.Set(r, c, out.Entry(r, c)-sum*own.Entry(r, c))
 		}
 	}
 	m := dense.ViewOf(s.metric)

@@ -26,7 +26,7 @@ func (x sample) kernelRecorded(
 ) *method.Fit {
 	t.Helper()
 	x.tab = tab
-	return x.recordedOf(t, Kernel{}, rel, memory.NewRecords(tab.All()), rec)
+	return x.recordedOf(t, Kernel{}, rel, memory.NewRecords(tab.View()), rec)
 }
 
 // recordedOf runs a trainer on some records under a recorder.

@@ -29,11 +29,11 @@ func TestSampleReplays(t *testing.T) {
 		first := mechanism.NewRecorder(9)
 		want := encodeModel(
 			t,
-			x.recordedOf(t, trainer, rel, memory.NewRecords(x.tab.All()), first).Model,
+			x.recordedOf(t, trainer, rel, memory.NewRecords(x.tab.View()), first).Model,
 		)
 		if bytes.Equal(want,
 			encodeModel(t,
-				x.recordedOf(t, Kernel{}, rel, memory.NewRecords(x.tab.All()),
+				x.recordedOf(t, Kernel{}, rel, memory.NewRecords(x.tab.View()),
 					mechanism.NewRecorder(9)).Model)) {
 			t.Errorf("%v: there is no sample", rel)
 		}
@@ -42,7 +42,7 @@ func TestSampleReplays(t *testing.T) {
 			second := first.Replay()
 			if !bytes.Equal(want,
 				encodeModel(t,
-					x.recordedOf(t, trainer, rel, memory.NewRecords(tab.All()), second).Model)) {
+					x.recordedOf(t, trainer, rel, memory.NewRecords(tab.View()), second).Model)) {
 				t.Errorf("%v: the model depends on the record", rel)
 			}
 			faults, ratio := mechanism.Compare(first, second)
@@ -65,7 +65,7 @@ func TestSampleOnStream(t *testing.T) {
 		t,
 		trainer,
 		budget.AddRemove,
-		memory.NewRecords(x.tab.All()),
+		memory.NewRecords(x.tab.View()),
 		mechanism.NewRecorder(9),
 	)
 	if n := len(want.Model.(*regression.Kernel).Kernels); n < 3 {

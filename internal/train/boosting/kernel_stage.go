@@ -332,9 +332,9 @@ func (k *kernelBooster) visible(kernel [][]int16, cut float64) int {
 	a := secondMoment(others, k.total/float64(len(others[0])))
 	for i := range marks {
 		for j := i; j < marks; j++ {
-			a.Set(i, j, a.At(i, j)-float64(cut*float64(own[i][j])/gram.MaxAbs))
+			a.Set(i, j, a.Entry(i, j)-float64(cut*float64(own[i][j])/gram.MaxAbs))
 		}
-		a.Set(i, i, a.At(i, i)-float64(cut*kernelRidge*float64(marks)))
+		a.Set(i, i, a.Entry(i, i)-float64(cut*kernelRidge*float64(marks)))
 	}
 	return dense.PositivePivots(a)
 }
@@ -351,7 +351,7 @@ func (k *kernelBooster) span(s *kernelStage, noise float64) {
 		for j := i; j < k.marks; j++ {
 			own.Set(i, j, float64(kernel[i][j])/gram.MaxAbs)
 		}
-		own.Set(i, i, own.At(i, i)+ridge)
+		own.Set(i, i, own.Entry(i, i)+ridge)
 	}
 	upper := factored(own, ridge)
 	inner := secondMoment(kernel, k.total/syntheticCount)
@@ -379,7 +379,7 @@ func (k *kernelBooster) span(s *kernelStage, noise float64) {
 	for i := range features {
 		reach[i] = math.Pow(values[i], -whitening) / math.Sqrt(size)
 		for l := range k.marks {
-			weights.Set(l, i, weights.At(l, i)*reach[i])
+			weights.Set(l, i, weights.Entry(l, i)*reach[i])
 		}
 	}
 	dense.Solve(upper, weights)

@@ -169,7 +169,7 @@ func TestKernelKeepsItsPredictions(t *testing.T) {
 	}
 	far := 0
 	target := k.frame.Target()
-	state := k.state.computeView(x.tab.All())
+	state := k.state.computeView(x.tab.View())
 	for i, v := range got {
 		want := target.Center() + target.Half()*min(max(state.f[i], -1), 1)
 		if math.Abs(v-want) > .01 {
@@ -182,11 +182,11 @@ func TestKernelKeepsItsPredictions(t *testing.T) {
 	if state.phi == nil {
 		t.Error("features were not kept")
 	}
-	again := withoutCaches(k.state).computeView(x.tab.All())
+	again := withoutCaches(k.state).computeView(x.tab.View())
 	if !slices.Equal(again.f, state.f) || again.phi != nil || again.x != nil {
 		t.Error("rows and features that are not kept give other predictions")
 	}
-	again = copyAsSent(k.state).computeView(x.tab.All())
+	again = copyAsSent(k.state).computeView(x.tab.View())
 	if !slices.Equal(again.f, state.f) || again.phi == nil || again.x == nil {
 		t.Error("a worker keeps no rows or features, or has other predictions")
 	}
@@ -338,7 +338,7 @@ func TestKernelPrivateInputs(t *testing.T) {
 	const clip = .3
 	features := k.stages[len(k.stages)-1].features.Features()
 	want := k.session.NewCross(features, 1, clip)
-	kept := k.state.computeView(x.tab.All())
+	kept := k.state.computeView(x.tab.View())
 	for i := x.tab.Len() - 1; i >= 0; i-- { // one by one, from the last
 		row := make([][]int16, features)
 		for j := range row {

@@ -215,7 +215,7 @@ func (g *grower) lastLevel() []*node {
 
 // nodeWeight returns the square of the constant over the records of a node, in units of the noise of its matrix.
 func nodeWeight(r greedy.Released) float64 {
-	return r.At(r.Side-1, r.Side-1) / r.Sigma
+	return r.Entry(r.Side-1, r.Side-1) / r.Sigma
 }
 
 // hasFewRecords reports whether a node has too few records for a model of its own.

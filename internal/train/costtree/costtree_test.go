@@ -206,7 +206,7 @@ func trainTree(
 	fit, err := tr.Fit(
 		context.Background(),
 		s,
-		dataOf(tableOf(t, columns, treeRecords(n), nil).All(), ranges),
+		dataOf(tableOf(t, columns, treeRecords(n), nil).View(), ranges),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -335,7 +335,7 @@ func exactMatrix(
 	t.Helper()
 	f := newFrame(columns, ranges)
 	r := newRows(f)
-	r.Encode(tab.All().Block(0, tab.Len()))
+	r.Encode(tab.View().Block(0, tab.Len()))
 	limit := f.enc.NormLimit(.5)
 	var out []float64
 	for i := range f.side {
@@ -505,7 +505,7 @@ func TestRoutesAreThoseOfTheModel(t *testing.T) {
 		CostTree: tr,
 		frame:    newFrame(columns, ranges),
 		session:  s.Sub(treeNode),
-		data:     dataOf(tab.All(), ranges),
+		data:     dataOf(tab.View(), ranges),
 		costs:    []float64{1, 1, 1, 1},
 	}
 	if err := g.growTree(context.Background()); err != nil {
@@ -516,7 +516,7 @@ func TestRoutesAreThoseOfTheModel(t *testing.T) {
 		t.Fatalf("%d nodes", len(m.Nodes))
 	}
 	r := newRows(g.frame)
-	r.Encode(tab.All().Block(0, tab.Len()))
+	r.Encode(tab.View().Block(0, tab.Len()))
 	weights := (&router{routes: g.routes}).nodeWeights(&r)
 	got, err := m.Predict(nil, rowsOf(rows))
 	if err != nil {
@@ -547,7 +547,7 @@ func TestRecordWeightsSumToOne(t *testing.T) {
 	f := newFrame(columns, ranges)
 	r := newRows(f)
 	tab := tableOf(t, columns, treeRecords(500), nil)
-	r.Encode(tab.All().Block(0, tab.Len()))
+	r.Encode(tab.View().Block(0, tab.Len()))
 	weights := make([]float64, f.first+1)
 	weights[0] = 1
 	weights[f.first] = .1
@@ -640,7 +640,7 @@ func BenchmarkCostTree(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.StartTimer()
-		_, err = tr.Fit(context.Background(), s, dataOf(tab.All(), ranges))
+		_, err = tr.Fit(context.Background(), s, dataOf(tab.View(), ranges))
 		if err != nil {
 			b.Fatal(err)
 		}

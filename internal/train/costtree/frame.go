@@ -53,7 +53,7 @@ func (f *frame) targetRange() scaling.Range {
 // constant's square, limited to the target's range.
 func (f *frame) targetMean(r greedy.Released) float64 {
 	last := f.side - 1
-	return linear.MeanOf(f.targetRange(), r.At(f.first, last), r.At(last, last))
+	return linear.MeanOf(f.targetRange(), r.Entry(f.first, last), r.Entry(last, last))
 }
 
 // rows encodes blocks for one goroutine.

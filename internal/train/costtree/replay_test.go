@@ -32,7 +32,7 @@ func runRecorded(
 	return tr.Fit(
 		context.Background(),
 		mechanism.NewRecordedSession(p, r),
-		dataOf(tableOf(t, columns, rows, ids).All(), ranges),
+		dataOf(tableOf(t, columns, rows, ids).View(), ranges),
 	)
 }
 

@@ -75,27 +75,34 @@ type momentPair struct {
 // if a variance is less than four standard deviations of its noise.
 func (p momentPair) correlation() (r, noise float64, ok bool) {
 	n := p.count.value
-	var mean, v, relative [2]float64
+	var mean, variance, relative [2]float64
 	for i := range 2 {
-		mean[i] = p.sums[i].value / n
+		m := p.sums[i].value / n
 		second := p.squares[i].value / n
-		v[i] = second - mean[i]*mean[i]
-		m := mean[i]
-		sd := math.Sqrt(p.squares[i].noise*p.squares[i].noise+4*m*m*p.sums[i].noise*p.sums[i].noise+
-			(2*m*m-second)*(2*m*m-second)*p.count.noise*p.count.noise) / n
-		if !(v[i] >= minSignal*sd) || v[i] == 0 {
+		v := second - m*m
+		ofCount := 2*m*m - second
+		spread := p.squares[i].noise * p.squares[i].noise
+		spread += 4 * m * m * p.sums[i].noise * p.sums[i].noise
+		spread += ofCount * ofCount * p.count.noise * p.count.noise
+		sd := math.Sqrt(spread) / n
+		if !(v >= minSignal*sd) || v == 0 {
 			return 0, 0, false
 		}
-		relative[i] = sd / v[i]
+		mean[i] = m
+		variance[i] = v
+		relative[i] = sd / v
 	}
 	product := p.product.value / n
-	r = (product - mean[0]*mean[1]) / math.Sqrt(v[0]*v[1])
-	cov := math.Sqrt(p.product.noise*p.product.noise+
-		mean[1]*mean[1]*p.sums[0].noise*p.sums[0].noise+
-		mean[0]*mean[0]*p.sums[1].noise*p.sums[1].noise+
-		(product-2*mean[0]*mean[1])*(product-2*mean[0]*mean[1])*p.count.noise*p.count.noise) / n
-	noise = math.Sqrt(cov*cov/(v[0]*v[1]) + r*r/4*(relative[0]*relative[0]+relative[1]*relative[1]))
-	return r, noise, true
+	both := variance[0] * variance[1]
+	r = (product - mean[0]*mean[1]) / math.Sqrt(both)
+	ofCount := product - 2*mean[0]*mean[1]
+	noise = p.product.noise * p.product.noise
+	noise += mean[1] * mean[1] * p.sums[0].noise * p.sums[0].noise
+	noise += mean[0] * mean[0] * p.sums[1].noise * p.sums[1].noise
+	noise += ofCount * ofCount * p.count.noise * p.count.noise
+	cov := math.Sqrt(noise) / n
+	scales := relative[0]*relative[0] + relative[1]*relative[1]
+	return r, math.Sqrt(cov*cov/both + r*r/4*scales), true
 }
 
 // twoSidedQuantile returns the normal quantile of two-sided intervals that miss with the given probability.

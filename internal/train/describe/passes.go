@@ -229,7 +229,8 @@ type groupPass struct {
 
 // Add implements [mechanism.Accumulator].
 func (p *groupPass) Add(b mechanism.Block) {
-	p.floats, p.codes = resizeBuffer(p.floats, b.Len()), resizeBuffer(p.codes, b.Len())
+	p.floats = resizeBuffer(p.floats, b.Len())
+	p.codes = resizeBuffer(p.codes, b.Len())
 	for i, x := range p.Numeric {
 		p.values[i] = resizeBuffer(p.values[i], b.Len())
 		x.mapValues(p.values[i], b.Float(x.Column, p.floats))

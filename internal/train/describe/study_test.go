@@ -260,7 +260,7 @@ func TestHostileTables(t *testing.T) {
 						s.Schema.Columns[j].Upper = 8e307
 					}
 					data := []dataset.ColumnData{}
-					b := table.All().Block(0, table.Len())
+					b := table.View().Block(0, table.Len())
 					for j := range 2 {
 						data = append(
 							data,
@@ -419,7 +419,7 @@ func TestSmallGroupsShowTheirCountOnly(t *testing.T) {
 	s, table := tableOf(t, x)
 	s.Schema.Columns[0].Ranged = true
 	s.Schema.Columns[0].Upper = 900
-	codes := slices.Clone(table.All().Block(0, 900).Codes(1, nil))
+	codes := slices.Clone(table.View().Block(0, 900).Codes(1, nil))
 	again, err := dataset.NewTable(
 		s.Schema,
 		[]dataset.ColumnData{{Floats: x}, {Codes: codes}},

@@ -54,7 +54,7 @@ func newLabels(
 		t.Fatal(err)
 	}
 	return Labels{
-		Records: memory.NewRecords(tab.All()),
+		Records: memory.NewRecords(tab.View()),
 		Model:   fixed{prediction, score},
 		Bins:    bins,
 	}
@@ -668,7 +668,7 @@ func ExampleClassification() {
 	c, err := metric.Run(
 		context.Background(),
 		s,
-		Labels{Records: memory.NewRecords(tab.All())},
+		Labels{Records: memory.NewRecords(tab.View())},
 	)
 	if err != nil {
 		fmt.Println(err)

@@ -24,7 +24,7 @@ func newPairs(t testing.TB, y, prediction []float64, lower, upper, center float6
 		t.Fatal(err)
 	}
 	return Pairs{
-		Records: memory.NewRecords(tab.All()),
+		Records: memory.NewRecords(tab.View()),
 		Model:   fixed{prediction: prediction},
 		Lower:   lower,
 		Upper:   upper,

@@ -124,7 +124,7 @@ func TestRegressionByGroup(t *testing.T) {
 		y[i] = max(min(r.NormFloat64()/3+.2*float64(group[i]), 1), -1)
 		p[i] = y[i] + (.05+.05*float64(group[i]))*max(min(r.NormFloat64(), 2), -2) + .02
 	}
-	records := memory.NewRecords(groupedTable(t, y, p, group, []string{"a", "b"}).All())
+	records := memory.NewRecords(groupedTable(t, y, p, group, []string{"a", "b"}).View())
 	pairs := Pairs{
 		Records: records,
 		Target:  1,
@@ -235,7 +235,7 @@ func groupedLabels(
 		t.Fatal(err)
 	}
 	return Labels{
-		Records: memory.NewRecords(tab.All()),
+		Records: memory.NewRecords(tab.View()),
 		Model:   fixed{prediction, score},
 		Bins:    bins,
 		Groups:  NewGroups(c, 1, c.Categories, true),

@@ -192,7 +192,7 @@ func TestCountNoise(t *testing.T) {
 		b.markComplete(NewDistribution(m, sigma))
 		b.project(m)
 		for v := 1; v <= levels; v++ {
-			errors = append(errors, m.At(v, v)-exact.At(v, v))
+			errors = append(errors, m.At(v, v)-exact.Entry(v, v))
 		}
 	}
 	stated := b.countNoise(levels+5, sigma)[1]

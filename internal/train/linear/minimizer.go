@@ -169,7 +169,7 @@ func (t PerturbedMinimizer) ridgePenalty(atLeast int, noise float64) float64 {
 func (f *ClassFrame) constantScores() []regression.Model {
 	out := make([]regression.Model, f.Scores())
 	for c := range out {
-		m := f.Linear([]float64{0}, diagonal{0}, 0)
+		m := f.Linear([]float64{0}, mat.NewDiagDense(1, nil), 0)
 		out[c] = &m
 	}
 	return out
@@ -220,7 +220,7 @@ func (f *ClassFrame) clippedScores(
 	for j := range variance {
 		variance[j] = sigma * sigma
 	}
-	cov := diagonal(variance)
+	cov := mat.NewDiagDense(size, variance)
 	out := make([]regression.Model, f.Scores())
 	for c := range out {
 		theta := weights[c*size : (c+1)*size]
@@ -239,24 +239,4 @@ func (f *ClassFrame) clippedScores(
 		out[c] = m
 	}
 	return out
-}
-
-// diagonal is a diagonal matrix, as a covariance.
-type diagonal []float64
-
-func (d diagonal) Dims() (r, c int) {
-	return len(d), len(d)
-}
-func (d diagonal) SymmetricDim() int {
-	return len(d)
-}
-func (d diagonal) T() mat.Matrix {
-	return d
-}
-
-func (d diagonal) At(i, j int) float64 {
-	if i != j {
-		return 0
-	}
-	return d[i]
 }

@@ -97,7 +97,7 @@ func (m *Moments) SolveLifted() (theta []float64, cov *mat.SymDense) {
 	fits, penalized := m.solveAll(m.Sums.P-2, m.Spectrum)
 	if penalized {
 		last := m.Sums.P - 1
-		fits[0].LiftConstant(m.Sums.At(last, last), Penalty(m.sigma, last))
+		fits[0].LiftConstant(m.Sums.Entry(last, last), Penalty(m.sigma, last))
 	}
 	return fits[0].Theta, fits[0].Cov
 }
@@ -154,7 +154,7 @@ func (m *Moments) Spreads(
 // Records returns the noisy number of records; a record whose row was
 // shortened counts with the square of its factor.
 func (m *Moments) Records() float64 {
-	return m.Sums.At(m.Sums.P-1, m.Sums.P-1) / (Kappa * Kappa)
+	return m.Sums.Entry(m.Sums.P-1, m.Sums.P-1) / (Kappa * Kappa)
 }
 
 // TargetMean returns the noisy mean of the target over the (weighted) records,
@@ -165,7 +165,7 @@ func (m *Moments) TargetMean() float64 {
 	p := m.Sums.P
 	return MeanOf(
 		m.enc.Range(len(m.columns)-1),
-		m.Sums.At(p-2, p-1),
-		m.Sums.At(p-1, p-1),
+		m.Sums.Entry(p-2, p-1),
+		m.Sums.Entry(p-1, p-1),
 	)
 }

@@ -14,8 +14,8 @@ type Packed struct {
 	Values []float64
 }
 
-// At returns an entry.
-func (g Packed) At(i, j int) float64 {
+// Entry returns the entry of row i and column j.
+func (g Packed) Entry(i, j int) float64 {
 	if i > j {
 		i, j = j, i
 	}
@@ -65,11 +65,11 @@ func (g Packed) Features(first int) *mat.SymDense {
 	a := mat.NewSymDense(first+1, nil)
 	for i := range first {
 		for j := i; j < first; j++ {
-			a.SetSym(i, j, g.At(i, j))
+			a.SetSym(i, j, g.Entry(i, j))
 		}
-		a.SetSym(i, first, g.At(i, g.P-1))
+		a.SetSym(i, first, g.Entry(i, g.P-1))
 	}
-	a.SetSym(first, first, g.At(g.P-1, g.P-1))
+	a.SetSym(first, first, g.Entry(g.P-1, g.P-1))
 	return a
 }
 
@@ -78,9 +78,9 @@ func (g Packed) Features(first int) *mat.SymDense {
 func (g Packed) Against(first, target int) *mat.VecDense {
 	v := mat.NewVecDense(first+1, nil)
 	for i := range first {
-		v.SetVec(i, g.At(i, target))
+		v.SetVec(i, g.Entry(i, target))
 	}
-	v.SetVec(first, g.At(g.P-1, target))
+	v.SetVec(first, g.Entry(g.P-1, target))
 	return v
 }
 
@@ -199,7 +199,7 @@ func (s Spectrum) Apply(f func(e float64) float64) *mat.SymDense {
 	out := mat.NewSymDense(len(values), nil)
 	for i := range values {
 		for j := i; j < len(values); j++ {
-			out.SetSym(i, j, full.At(i, j))
+			out.SetSym(i, j, full.Entry(i, j))
 		}
 	}
 	return out

@@ -139,7 +139,7 @@ func exactSums(
 	acc, err := mechanism.Sum[*gramPass](
 		context.Background(),
 		s,
-		memory.NewRecords(tab.All()),
+		memory.NewRecords(tab.View()),
 		gramStatistic{columns, ranges, of},
 	)
 	if err != nil {

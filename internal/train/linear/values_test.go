@@ -67,7 +67,7 @@ func TestFrequent(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := NewRows(scaling.NewEncoder([]dataset.Column{got}, nil))
-	rows.Encode(tab.All().Block(0, 3))
+	rows.Encode(tab.View().Block(0, 3))
 	for r, entry := range []int{int(got.Levels[27]), FewValues, FewValues} {
 		for k := range rows.X[:FewValues+1] {
 			if want := k == entry; (rows.X[k][r] == mechanism.FixedOne) != want {

@@ -66,7 +66,7 @@ func TestPrivateLabels(t *testing.T) {
 			testrows.Session(t, node, 50, facts.Relation),
 			method.Data{
 				Facts:   facts,
-				Records: memory.NewRecords(tab.All()),
+				Records: memory.NewRecords(tab.View()),
 				Ranges:  ranges,
 			},
 		)

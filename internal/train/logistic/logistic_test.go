@@ -61,7 +61,7 @@ func TestRowOrder(t *testing.T) {
 		acc, err := mechanism.Sum[*gradientPass](
 			context.Background(),
 			s,
-			memory.NewRecords(tab.All()),
+			memory.NewRecords(tab.View()),
 			gradientStatistic{columns, ranges, [][]float64{{1, -1, .5, 0, .3}}},
 		)
 		if err != nil {

@@ -208,7 +208,7 @@ func TestAutoOnCategories(t *testing.T) {
 		prediction, err := res.Model.Predict(
 			nil,
 			method.RowsOfColumns(
-				tab.All().Block(0, tab.Len()),
+				tab.View().Block(0, tab.Len()),
 				tab.Schema().Columns[:20],
 				nil,
 			),

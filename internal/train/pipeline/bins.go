@@ -131,7 +131,7 @@ func (c *scoreCounts) binProbabilities(
 		if weight > 0 {
 			score = sum / weight
 		}
-		out[i] = p.At(score)
+		out[i] = p.Evaluate(score)
 	}
 	return out
 }

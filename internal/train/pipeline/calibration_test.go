@@ -78,7 +78,7 @@ func TestCalibrationFollowsCounts(t *testing.T) {
 			p := newCalibration(first, second, sigma).fittedCurve()
 			for b := range first {
 				score := gridEdge(float64(b) + .5)
-				sum += math.Abs(p.At(score)-from(score)) / cutoffBins / draws
+				sum += math.Abs(p.Evaluate(score)-from(score)) / cutoffBins / draws
 			}
 		}
 		return sum

@@ -73,7 +73,7 @@ func exactAccuracy(t testing.TB, m regression.Model, tab *dataset.Table) float64
 	t.Helper()
 	guess, err := m.Predict(
 		nil,
-		method.RowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:3], nil),
+		method.RowsOfColumns(tab.View().Block(0, tab.Len()), tab.Schema().Columns[:3], nil),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -274,7 +274,7 @@ func TestClassedSelector(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := len(plan.facts.Columns)
-	all := memory.NewRecords(tab.All().Columns(plan.columns))
+	all := memory.NewRecords(tab.View().Columns(plan.columns))
 	for _, c := range []struct {
 		selector selection.Selector
 		kind     dataset.Kind

@@ -94,7 +94,7 @@ func splitHalves(
 	table := func(rows []int) *dataset.Table {
 		columns := make([]dataset.ColumnData, len(tab.Schema().Columns))
 		for j := range columns {
-			all := tab.All().Block(0, tab.Len()).Float(j, nil)
+			all := tab.View().Block(0, tab.Len()).Float(j, nil)
 			for _, i := range rows {
 				columns[j].Floats = append(columns[j].Floats, all[i])
 			}
@@ -111,7 +111,7 @@ func splitHalves(
 // exactR2 returns the R² that a run estimates, computed exactly on other records.
 func exactR2(t *testing.T, res *Result, fresh *dataset.Table) float64 {
 	t.Helper()
-	prediction, err := res.Model.Predict(nil, RowsOf(fresh.All()))
+	prediction, err := res.Model.Predict(nil, RowsOf(fresh.View()))
 	if err != nil {
 		t.Fatal(err)
 	}

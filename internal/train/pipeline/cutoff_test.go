@@ -72,7 +72,7 @@ func TestCutoffHelps(t *testing.T) {
 	const n = 4000
 	tab, p := shiftedTable(t, n)
 	s := cutoffSession(t, 1, budget.AddRemove)
-	counts, err := releaseCutoff(context.Background(), s, memory.NewRecords(tab.All()), p)
+	counts, err := releaseCutoff(context.Background(), s, memory.NewRecords(tab.View()), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestCutoffSensitivity(t *testing.T) {
 			p, err := mechanism.Sum[*cellsPass](
 				t.Context(),
 				s,
-				memory.NewRecords(tab.All()),
+				memory.NewRecords(tab.View()),
 				x,
 			)
 			if err != nil {

@@ -169,7 +169,7 @@ func TestEndedRunReleasesNothing(t *testing.T) {
 	b := plan.branches[0]
 	d := method.Data{
 		Facts:   p.factsOf(b, b.columns),
-		Records: memory.NewRecords(tab.All()),
+		Records: memory.NewRecords(tab.View()),
 		Ranges:  make([]scaling.Range, 4),
 	}
 	_, err = runTrainer(ctx, b.trainer, s.Sub(trainNode).Sub(modelNode), d)
@@ -230,7 +230,7 @@ func TestTrainerEnds(t *testing.T) {
 		}
 		d := method.Data{
 			Facts:   p.factsOf(b, b.columns),
-			Records: memory.NewRecords(tab.All()),
+			Records: memory.NewRecords(tab.View()),
 			Ranges:  ranges,
 		}
 		_, err := runTrainer(ctx, b.trainer, s.Sub(trainNode).Sub(modelNode), d)

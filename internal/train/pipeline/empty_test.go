@@ -89,7 +89,7 @@ func meanPrediction(t *testing.T, p *Pipeline, tab *dataset.Table, fits int) flo
 		if res.Model == nil { // tukey abstained
 			continue
 		}
-		prediction, err := res.Model.Predict(nil, RowsOf(tab.All()))
+		prediction, err := res.Model.Predict(nil, RowsOf(tab.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +252,7 @@ func meanRecalls(t *testing.T, method string, empty float64) (out [2]float64) {
 		if res.Model == nil { // tukey abstained
 			continue
 		}
-		prediction, err := res.Model.Predict(nil, RowsOf(tab.All()))
+		prediction, err := res.Model.Predict(nil, RowsOf(tab.View()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -73,7 +73,7 @@ func ExampleRowsOf() {
 		Upper:     100,
 		Intercept: 3,
 	}
-	fmt.Println(model.Predict(nil, pipeline.RowsOf(table.All())))
+	fmt.Println(model.Predict(nil, pipeline.RowsOf(table.View())))
 	// Output: [5 23] <nil>
 }
 

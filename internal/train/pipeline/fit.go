@@ -154,7 +154,7 @@ func (p *Pipeline) runPlan(
 	return p.runFrom(ctx, plan, open, recordSource{
 		schema: schema,
 		records: func(r *runner, s *mechanism.Session) (mechanism.Records, error) {
-			return memory.NewRecords(r.limitUnits(s, t.All().Columns(plan.columns))), nil
+			return memory.NewRecords(r.limitUnits(s, t.View().Columns(plan.columns))), nil
 		},
 		rows: func(context.Context) (int, error) {
 			return t.Len(), nil
@@ -510,7 +510,7 @@ func SchemaOf(m regression.Model) dataset.Schema {
 }
 
 // RowsOf converts a view to rows for the Predict method of a model, which ignores columns that it does not
-// need. If the records of the view are consecutive, as in [dataset.Table.All], no cell is copied. Text of
+// need. If the records of the view are consecutive, as in [dataset.Table.View], no cell is copied. Text of
 // columns with [dataset.Column.Found] is missing; see [RowsFor].
 func RowsOf(v dataset.View) regression.Rows {
 	return method.RowsOfColumns(v.Block(0, v.Len()), v.Schema().Columns, nil)

@@ -24,7 +24,7 @@ func TestGroups(t *testing.T) {
 		Other: true,
 		Found: true,
 	}
-	cells := tab.All().Block(0, tab.Len())
+	cells := tab.View().Block(0, tab.Len())
 	undeclared, err := dataset.NewTable(
 		found,
 		[]dataset.ColumnData{

@@ -55,7 +55,7 @@ func TestMedianImproves(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			at, err := res.Model.Predict(nil, RowsOf(tab.All()))
+			at, err := res.Model.Predict(nil, RowsOf(tab.View()))
 			if err != nil {
 				t.Fatal(err)
 			}

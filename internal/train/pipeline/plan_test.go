@@ -96,7 +96,7 @@ func TestFit(t *testing.T) {
 	}
 	prediction, err := m.Predict(
 		nil,
-		method.RowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:3], nil),
+		method.RowsOfColumns(tab.View().Block(0, tab.Len()), tab.Schema().Columns[:3], nil),
 	)
 	if err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ func logisticCounts(
 	for range n {
 		s := .6 * (2*r.Float64() - 1)
 		class := 0
-		if r.Float64() < p.At(s) {
+		if r.Float64() < p.Evaluate(s) {
 			class = 1
 		}
 		c.Counts[cutoffCell{}.cell(class, s)]++
@@ -46,7 +46,7 @@ func TestProbabilityRecovers(t *testing.T) {
 			t.Fatal("no probabilities of 20,000 records")
 		}
 		for _, s := range []float64{-.5, 0, .5} {
-			if d := math.Abs(got.At(s) - want.At(s)); d > .12 {
+			if d := math.Abs(got.Evaluate(s) - want.Evaluate(s)); d > .12 {
 				t.Errorf("%+v is %.3f off at %v", got, d, s)
 			}
 		}

@@ -139,7 +139,7 @@ func (p *Pipeline) rehearseBranch(
 		return err
 	}
 	// It abstained, and with records it may not.
-	held := t.All().Columns(plan.columns)
+	held := t.View().Columns(plan.columns)
 	target := len(plan.facts.Columns)
 	groups := p.plannedGroups(held.Schema())
 	if p.isClassification() {

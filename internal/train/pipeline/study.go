@@ -27,7 +27,7 @@ func OpenStudy(
 	if err != nil {
 		return nil, dataset.View{}, err
 	}
-	return root, cappedRecords(t.All(), root, priced.Target().Unit), nil
+	return root, cappedRecords(t.View(), root, priced.Target().Unit), nil
 }
 
 // cappedRecords keeps at most as many records of every unit as the budget allows, and no records without a unit.

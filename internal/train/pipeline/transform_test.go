@@ -62,7 +62,7 @@ func TestTransform(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		predicted, err := res.Model.Predict(nil, RowsOf(table.All()))
+		predicted, err := res.Model.Predict(nil, RowsOf(table.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func TestTransformRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = p.FitOn(t.Context(), plan, memory.New(table.All()), Options{})
+		_, err = p.FitOn(t.Context(), plan, memory.New(table.View()), Options{})
 		if !errors.Is(err, ErrEngine) {
 			t.Errorf("an engine: %v", err)
 		}

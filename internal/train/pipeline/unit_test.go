@@ -110,7 +110,7 @@ func TestUnitStaysTogether(t *testing.T) {
 		plan:     plan,
 		seconds:  map[string]float64{},
 	}
-	train, held := r.splitRecords(s, memory.NewRecords(r.limitUnits(s, tab.All())))
+	train, held := r.splitRecords(s, memory.NewRecords(r.limitUnits(s, tab.View())))
 	side := map[uint64]int{}
 	count := map[uint64]int{}
 	total := map[uint64]int{}

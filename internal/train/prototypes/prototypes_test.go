@@ -177,7 +177,7 @@ func cellsOf(v dataset.View) regression.Rows {
 func TestPrototypesSeparateClasses(t *testing.T) {
 	for classes, want := range map[int]float64{2: .9, 3: .85, 4: .85} {
 		columns, ranges := columnsOf(classes)
-		v := tableOf(t, columns, circleRecords(3000, classes), nil).All()
+		v := tableOf(t, columns, circleRecords(3000, classes), nil).View()
 		m := trainModel(t, 8, v, ranges)
 		got, err := m.Predict(nil, cellsOf(v))
 		if err != nil {
@@ -214,7 +214,7 @@ func TestAnyTableYieldsClassifier(t *testing.T) {
 		"all the same": same,
 	} {
 		for _, epsilon := range []float64{1e-3, 1, 100} {
-			v := tableOf(t, columns, rows, nil).All()
+			v := tableOf(t, columns, rows, nil).View()
 			m := trainModel(t, epsilon, v, ranges)
 			if _, err := m.Predict(nil, cellsOf(v)); err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -222,7 +222,7 @@ func TestAnyTableYieldsClassifier(t *testing.T) {
 		}
 	}
 	// This view has only the target column.
-	only := tableOf(t, columns, circleRecords(50, 3), nil).All().Columns([]int{3})
+	only := tableOf(t, columns, circleRecords(50, 3), nil).View().Columns([]int{3})
 	s, err := mechanism.NewSession(pricedPlan(t, columns, 1, budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
@@ -254,7 +254,7 @@ func TestFewRecordsStayAtMeans(t *testing.T) {
 		{circleRecords(3000, 3), 2, false},
 		{circleRecords(90, 3), 100, false},
 	} {
-		v := tableOf(t, columns, c.rows, nil).All()
+		v := tableOf(t, columns, c.rows, nil).View()
 		still := 0
 		const runs = 20
 		for range runs {
@@ -346,7 +346,7 @@ func TestWideRanges(t *testing.T) {
 	ranges[0].Upper = 1e308
 	ranges[1].Lower = 200
 	ranges[1].Upper = math.Nextafter(200, 300)
-	trainModel(t, 1, tableOf(t, columns, circleRecords(100, 2), nil).All(), ranges)
+	trainModel(t, 1, tableOf(t, columns, circleRecords(100, 2), nil).View(), ranges)
 }
 
 func TestPlanRefuses(t *testing.T) {
@@ -464,7 +464,7 @@ func TestStepSensitivity(t *testing.T) {
 				centers[j] = append(centers[j], size*p.Next())
 			}
 		}
-		r := runOf(tableOf(t, columns, nil, nil).All(), ranges, centers, class)
+		r := runOf(tableOf(t, columns, nil, nil).View(), ranges, centers, class)
 		for what, x := range map[string]mechanism.Statistic{
 			"step":  stepStatistic{r.rows, r.at, .5},
 			"cells": cellStatistic{r.rows, r.at},
@@ -490,7 +490,7 @@ func searchSensitivity(
 			t,
 			x,
 			budget.AddRemove,
-			tableOf(t, columns, rows[i:i+1], nil).All(),
+			tableOf(t, columns, rows[i:i+1], nil).View(),
 		)
 	}
 	distance := func(a, b []int64) float64 {
@@ -537,7 +537,7 @@ func searchSensitivity(
 func TestRowsDoNotDependOnBlocks(t *testing.T) {
 	columns, ranges := columnsOf(3)
 	rows := circleRecords(2500, 3)
-	v := tableOf(t, columns, rows, nil).All()
+	v := tableOf(t, columns, rows, nil).View()
 	r := runOf(v, ranges, sineMatrix(3, 6), []int32{0, 1, 2})
 	x := stepStatistic{r.rows, r.at, .5}
 	want := exactCells(t, x, budget.AddRemove, v)
@@ -561,7 +561,7 @@ func TestRowsDoNotDependOnBlocks(t *testing.T) {
 		t,
 		x,
 		budget.AddRemove,
-		tableOf(t, columns, turned, nil).All(),
+		tableOf(t, columns, turned, nil).View(),
 	)
 	if !reflect.DeepEqual(got, want) {
 		t.Error("other sums in another order")
@@ -573,7 +573,7 @@ func TestRowsDoNotDependOnBlocks(t *testing.T) {
 func TestStatisticIsTheStep(t *testing.T) {
 	columns, ranges := columnsOf(3)
 	rows := circleRecords(40, 3)
-	v := tableOf(t, columns, rows, nil).All()
+	v := tableOf(t, columns, rows, nil).View()
 	class := []int32{0, 1, 1, 2}
 	r := runOf(v, ranges, sineMatrix(4, 6), class)
 	for _, z := range r.at.Centers {
@@ -643,7 +643,7 @@ func TestCentersAreWhereThePrototypesAre(t *testing.T) {
 	columns, ranges := columnsOf(2)
 	columns[1].Indicator = false
 	r := runOf(
-		tableOf(t, columns, nil, nil).All().Columns([]int{0, 1, 3}),
+		tableOf(t, columns, nil, nil).View().Columns([]int{0, 1, 3}),
 		[]scaling.Range{ranges[0], ranges[1], {}},
 		[][]float64{{.2, -.1}, {-.3, .25}},
 		[]int32{0, 1},
@@ -681,7 +681,7 @@ func TestStretchOfNoiseIsUniform(t *testing.T) {
 
 func BenchmarkFit(b *testing.B) {
 	columns, ranges := columnsOf(4)
-	v := tableOf(b, columns, circleRecords(20_000, 4), nil).All()
+	v := tableOf(b, columns, circleRecords(20_000, 4), nil).View()
 	for b.Loop() {
 		trainModel(b, 1, v, ranges)
 	}

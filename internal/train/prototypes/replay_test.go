@@ -38,7 +38,7 @@ func replayFault(
 		fit, err := Prototypes{}.Fit(
 			context.Background(),
 			mechanism.NewRecordedSession(p, r),
-			dataOf(tableOf(t, columns, rows, ids).All(), ranges),
+			dataOf(tableOf(t, columns, rows, ids).View(), ranges),
 		)
 		if err != nil {
 			t.Fatal(err)

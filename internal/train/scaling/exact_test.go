@@ -54,7 +54,7 @@ func TestPublicColumnsAreFree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := p.Run(context.Background(), s.Sub("scaling"), memory.NewRecords(tab.All()))
+	got, err := p.Run(context.Background(), s.Sub("scaling"), memory.NewRecords(tab.View()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestExactIsTotal(t *testing.T) {
 		r, err := Exact(
 			context.Background(),
 			mechanism.NewMaker(budget.SubstitutePrivateColumns),
-			memory.NewRecords(tab.All()),
+			memory.NewRecords(tab.View()),
 			0,
 		)
 		if err != nil || !r.Exact || !(r.Half() > 0) || math.IsInf(r.Upper-r.Lower, 0) {
@@ -139,7 +139,7 @@ func TestExactRangesOfMostRecords(t *testing.T) {
 	err = exactRanges(
 		context.Background(),
 		mechanism.NewMaker(p.Relation),
-		memory.NewRecords(tab.All()),
+		memory.NewRecords(tab.View()),
 		[]int{0, 1},
 		p.tails(),
 		out,

@@ -46,7 +46,7 @@ func ExamplePrivate() {
 	ranges, err := stage.Run(
 		context.Background(),
 		s.Sub("scaling"),
-		memory.NewRecords(table.All()),
+		memory.NewRecords(table.View()),
 	)
 	if err != nil {
 		fmt.Println(err)

@@ -29,7 +29,7 @@ func TestIndicatorEncodes(t *testing.T) {
 		[]Range{{Lower: -1, Upper: 1, HasMedian: true, Median: .5}, {Lower: -1, Upper: 1}},
 	)
 	rows := [][]int16{make([]int16, 2), make([]int16, 2), make([]int16, 2)}
-	e.Encode(tab.All().Block(0, 2), rows, &Scratch{})
+	e.Encode(tab.View().Block(0, 2), rows, &Scratch{})
 	const one = mechanism.FixedOne
 	for k, want := range [][2]int16{{one, one / 2}, {0, 7327}, {0, 0}} { // 7327 = trunc(sqrt(.2) 2^14)
 		if [2]int16(rows[k]) != want {
@@ -97,7 +97,7 @@ func TestIndicatorSensitivity(t *testing.T) {
 		for k := range rows {
 			rows[k] = make([]int16, n)
 		}
-		e.Encode(tab.All().Block(0, n), rows[:len(rows)-1], &Scratch{})
+		e.Encode(tab.View().Block(0, n), rows[:len(rows)-1], &Scratch{})
 		for i := range n {
 			rows[len(rows)-1][i] = FixedPoint(.5)
 		}

@@ -31,7 +31,7 @@ func TestOrder(t *testing.T) {
 		places, numbers, err := orderOf(
 			t.Context(),
 			mechanism.NewMaker(budget.SubstitutePrivateColumns),
-			memory.NewRecords(tab.All()),
+			memory.NewRecords(tab.View()),
 			[]int{1, 0},
 			0,
 		)

@@ -44,7 +44,7 @@ func TestExactNeedsTheRelation(t *testing.T) {
 			Target:   -1,
 			Relation: budget.SubstitutePrivateColumns,
 		}
-		ranges, err := p.Run(context.Background(), s, memory.NewRecords(tab.All()))
+		ranges, err := p.Run(context.Background(), s, memory.NewRecords(tab.View()))
 		if rel == budget.SubstitutePrivateColumns {
 			if err != nil || ranges[0].Lower != 3 || ranges[0].Upper != 8 {
 				t.Errorf("%v: %+v, %v", rel, ranges, err)

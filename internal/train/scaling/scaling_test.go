@@ -63,7 +63,7 @@ func runScaling(t testing.TB, p Private, epsilon float64, tab *dataset.Table) []
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := p.Run(context.Background(), s.Sub("scaling"), memory.NewRecords(tab.All()))
+	out, err := p.Run(context.Background(), s.Sub("scaling"), memory.NewRecords(tab.View()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +292,7 @@ func TestEncode(t *testing.T) {
 	for k := range rows {
 		rows[k] = make([]int16, 5)
 	}
-	e.Encode(tab.All().Block(0, 5), rows, &Scratch{})
+	e.Encode(tab.View().Block(0, 5), rows, &Scratch{})
 	const one = mechanism.FixedOne
 	want := [][]int16{
 		{-one, -5461, 5461, one, 0}, // -1/3 and 1/3 of 16384 toward zero
@@ -370,7 +370,7 @@ func TestPureRanges(t *testing.T) {
 	got, err := p.Run(
 		context.Background(),
 		s.Sub("scaling"),
-		memory.NewRecords(table.All()),
+		memory.NewRecords(table.View()),
 	)
 	if err != nil {
 		t.Fatal(err)

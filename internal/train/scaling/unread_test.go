@@ -57,7 +57,7 @@ func TestMissingIsTheMedian(t *testing.T) {
 	exact, err := Exact(
 		t.Context(),
 		mechanism.NewMaker(budget.SubstitutePrivateColumns),
-		memory.NewRecords(tab.All()),
+		memory.NewRecords(tab.View()),
 		0,
 	)
 	if err != nil || math.Abs(exact.Fill()-math.Exp(2)) > .01 {
@@ -114,7 +114,7 @@ func TestUnread(t *testing.T) {
 	r, err := Exact(
 		t.Context(),
 		mechanism.NewMaker(budget.SubstitutePrivateColumns),
-		memory.NewRecords(tab.All()),
+		memory.NewRecords(tab.View()),
 		0,
 	)
 	if err != nil || !r.Unread || r.Faint || !(r.Half() > 0) {

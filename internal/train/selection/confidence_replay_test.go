@@ -98,7 +98,7 @@ func confidenceTable(
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tab.All(), f
+	return tab.View(), f
 }
 
 // TestConfidenceIsCalibrated checks over 400 tables of each selector that probabilities and frequencies of truly

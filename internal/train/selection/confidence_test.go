@@ -63,7 +63,7 @@ func drawRankTable(
 		s := kendall.S(kendall.Rank(columns[j], &scratch), target, &scratch)
 		scores[j] = math.Abs(float64(s)) / float64(n-1)
 	}
-	return tab.All(), f, scores
+	return tab.View(), f, scores
 }
 
 // TestGapHolds checks over 300 private choices that the best column left out rarely exceeds the worst chosen one by

@@ -146,5 +146,5 @@ func readClasses(b *testing.B, name string) (dataset.View, Facts) {
 		half := 3*math.Sqrt(max(square-mean*mean, 0)) + 1e-9
 		f.Ranges[j] = scaling.Range{Lower: mean - half, Upper: mean + half}
 	}
-	return tab.All(), f
+	return tab.View(), f
 }

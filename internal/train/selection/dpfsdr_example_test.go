@@ -76,7 +76,7 @@ func ExampleDPFSDR() {
 		context.Background(),
 		session,
 		f,
-		memory.NewRecords(table.All()),
+		memory.NewRecords(table.View()),
 	)
 	fmt.Println(len(chosen), chosen[0] < 2, err)
 	// Output: 1 true <nil>

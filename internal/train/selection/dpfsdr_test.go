@@ -64,7 +64,7 @@ func classTable(
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tab.All(), f
+	return tab.View(), f
 }
 
 // classSession returns a session for the priced plan of a selector.

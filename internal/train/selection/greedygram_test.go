@@ -68,7 +68,7 @@ func greedyTable(t testing.TB, n, classes int) (dataset.View, Facts) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tab.All(), f
+	return tab.View(), f
 }
 
 // TestGreedyGramOrder checks that with hardly any noise the causes are selected first, but not the copy of the first

@@ -25,7 +25,7 @@ func TestVotesIgnoreIndicators(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := newBucketVoter(columns, 1, .1).castVote(t.Context(), table.All())
+	got, err := newBucketVoter(columns, 1, .1).castVote(t.Context(), table.View())
 	if err != nil || !slices.Equal(got, []int{0}) {
 		t.Errorf("votes %v, %v", got, err)
 	}

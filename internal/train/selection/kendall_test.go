@@ -54,7 +54,7 @@ func selectColumns(
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := x.Select(context.Background(), s, f, memory.NewRecords(tab.All()))
+	out, err := x.Select(context.Background(), s, f, memory.NewRecords(tab.View()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestKendallLaw(t *testing.T) {
 			context.Background(),
 			s,
 			f,
-			memory.NewRecords(tab.All()),
+			memory.NewRecords(tab.View()),
 		)
 		if err != nil {
 			t.Fatal(err)

@@ -56,7 +56,7 @@ func sisView(
 	for range data {
 		f.Ranges = append(f.Ranges, r)
 	}
-	return tab.All(), f
+	return tab.View(), f
 }
 
 // priceSIS plans a SIS and prices it for a budget with delta 0.

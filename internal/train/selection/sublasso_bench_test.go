@@ -18,7 +18,7 @@ func BenchmarkSubLasso(b *testing.B) {
 	s := anySession(b, 5)
 	for _, m := range []int{492, 2438} {
 		deal := func() []dataset.View {
-			return tab.All().Split(m, func(id uint64) int {
+			return tab.View().Split(m, func(id uint64) int {
 				return int(splitMix(id) % uint64(m))
 			})
 		}
@@ -45,7 +45,7 @@ func BenchmarkSubLassoWide(b *testing.B) {
 	f, tab := noiseTable(100, 7000)
 	s := anySession(b, 5)
 	rng := rand.New(rand.NewPCG(1, 1))
-	parts := tab.All().Split(10, func(uint64) int { return rng.IntN(10) })
+	parts := tab.View().Split(10, func(uint64) int { return rng.IntN(10) })
 	for b.Loop() {
 		err := (SubLasso{K: 5}).countVotes(
 			context.Background(),

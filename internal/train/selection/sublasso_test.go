@@ -137,7 +137,7 @@ func TestSubLassoCancelled(t *testing.T) {
 		ctx,
 		s,
 		f,
-		memory.NewRecords(tab.All()),
+		memory.NewRecords(tab.View()),
 	)
 	if !errors.Is(err, context.Canceled) || got != nil {
 		t.Errorf("cancelled: %v, %v", got, err)
@@ -149,7 +149,7 @@ func TestSubLassoCancelled(t *testing.T) {
 		context.Background(),
 		s.Sub("absent"),
 		f,
-		memory.NewRecords(tab.All()),
+		memory.NewRecords(tab.View()),
 	)
 	if !errors.Is(err, mechanism.ErrUnknownLeaf) {
 		t.Errorf("a leaf that is not planned: %v", err)

@@ -30,7 +30,7 @@ func castOn(
 	last := len(schema.Columns) - 1
 	vote, err := newBucketVoter(schema.Columns[:last], k, lambda).castVote(
 		context.Background(),
-		tab.All(),
+		tab.View(),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -150,8 +150,8 @@ func TestBallotCells(t *testing.T) {
 func TestBallotReuse(t *testing.T) {
 	f, tab := noiseTable(300, 6)
 	rng := rand.New(rand.NewPCG(3, 3))
-	parts := tab.All().Split(9, func(uint64) int { return rng.IntN(9) })
-	parts = append(parts, tab.All(), tab.Select(nil), tab.Select([]int32{5}))
+	parts := tab.View().Split(9, func(uint64) int { return rng.IntN(9) })
+	parts = append(parts, tab.View(), tab.Select(nil), tab.Select([]int32{5}))
 	b := newBucketVoter(f.Columns, 3, .05)
 	for range 2 {
 		for i, p := range parts {
@@ -205,7 +205,7 @@ func TestVotesMoveByOneBucket(t *testing.T) {
 			}
 			var out [m][]int
 			b := newBucketVoter(schema.Columns[:d], k, .1)
-			for i, p := range tab.All().Split(m, func(id uint64) int {
+			for i, p := range tab.View().Split(m, func(id uint64) int {
 				return coins[id]
 			}) {
 				out[i], err = b.castVote(context.Background(), p)
@@ -254,7 +254,7 @@ func tallyVotes(t testing.TB, f Facts, k int, parts []dataset.View) []int {
 func TestVotesOnAllCores(t *testing.T) {
 	f, tab := noiseTable(900, 8)
 	rng := rand.New(rand.NewPCG(4, 4))
-	parts := tab.All().Split(30, func(uint64) int { return rng.IntN(30) })
+	parts := tab.View().Split(30, func(uint64) int { return rng.IntN(30) })
 	s := anySession(t, 3)
 	want := s.NewVotes(8, 3)
 	for j, c := range tallyVotes(t, f, 3, parts) {

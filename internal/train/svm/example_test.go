@@ -39,7 +39,7 @@ func roomsTable() (dataset.View, []dataset.Column, []scaling.Range) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	return table.All(), columns, []scaling.Range{
+	return table.View(), columns, []scaling.Range{
 		{Lower: 10, Upper: 24, Declared: true},
 		{},
 	}

@@ -108,7 +108,7 @@ func splitTest(tab *dataset.Table, seed uint64) (train, test dataset.View) {
 	cut := len(rows) / 10
 	slices.Sort(rows[:cut])
 	slices.Sort(rows[cut:])
-	return tab.All().Select(rows[cut:]), tab.All().Select(rows[:cut])
+	return tab.View().Select(rows[cut:]), tab.View().Select(rows[:cut])
 }
 
 // privateAccuracy trains at (epsilon, 1e-5), add-remove, with privately found ranges, and returns the accuracy on the test
@@ -232,7 +232,7 @@ func (t jointGram) Fit(
 		Upper:    1,
 		Declared: true,
 	}
-	fit, err := t.JointGram.Fit(ctx, s, dataOf(tab.All(), 0, ranges))
+	fit, err := t.JointGram.Fit(ctx, s, dataOf(tab.View(), 0, ranges))
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func TestReplay(t *testing.T) {
 					fit, err := tr.Fit(
 						context.Background(),
 						mechanism.NewRecordedSession(p, r),
-						dataOf(tableOf(t, columns, rows, ids).All(), 40, ranges),
+						dataOf(tableOf(t, columns, rows, ids).View(), 40, ranges),
 					)
 					if err != nil {
 						t.Fatal(err)

@@ -213,7 +213,7 @@ func accuracyOf(t testing.TB, m *regression.Classifier, v dataset.View) float64 
 func TestSVMSeparatesClasses(t *testing.T) {
 	for classes, want := range map[int]float64{2: .96, 3: .85} {
 		columns, ranges := columnsOf(classes)
-		v := tableOf(t, columns, planeRecords(20000, classes), nil).All()
+		v := tableOf(t, columns, planeRecords(20000, classes), nil).View()
 		for name, tr := range allTrainers() {
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute,
 				budget.SubstitutePrivateColumns} {
@@ -239,7 +239,7 @@ func TestSVMSeparatesClasses(t *testing.T) {
 // Laplace noise has about the spread of 320 fits with Gaussian noise.
 func TestSVMSpreadMatchesStandardErrors(t *testing.T) {
 	columns, ranges := columnsOf(2)
-	v := tableOf(t, columns, planeRecords(300, 2), nil).All()
+	v := tableOf(t, columns, planeRecords(300, 2), nil).View()
 	for name, tr := range allTrainers() {
 		fits := 200.
 		if strings.HasPrefix(name, "pure") {
@@ -289,10 +289,10 @@ func TestSVMAcceptsAnyTable(t *testing.T) {
 			"one class": one,
 			"no class":  none,
 		} {
-			v := tableOf(t, columns, rows, nil).All()
+			v := tableOf(t, columns, rows, nil).View()
 			for name, tr := range allTrainers() {
 				fit := trainClassifier(t, tr, 1, budget.AddRemove, v, ranges)
-				got, err := fit.Predict(nil, rowsOf(tableOf(t, columns, weird, nil).All()))
+				got, err := fit.Predict(nil, rowsOf(tableOf(t, columns, weird, nil).View()))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -327,7 +327,7 @@ func TestSVMNoiseScale(t *testing.T) {
 		_, err = tr.Fit(
 			context.Background(),
 			s,
-			dataOf(tableOf(t, columns, nil, nil).All(), 0, ranges),
+			dataOf(tableOf(t, columns, nil, nil).View(), 0, ranges),
 		)
 		if err != nil {
 			t.Fatal(err)
@@ -363,7 +363,7 @@ func TestPureScale(t *testing.T) {
 		_, err = tr.Fit(
 			context.Background(),
 			s,
-			dataOf(tableOf(t, columns, nil, nil).All(), 0, ranges),
+			dataOf(tableOf(t, columns, nil, nil).View(), 0, ranges),
 		)
 		if err != nil {
 			t.Fatal(err)
@@ -452,7 +452,7 @@ func TestCancelled(t *testing.T) {
 		fit, err := tr.Fit(
 			ctx,
 			s,
-			dataOf(tableOf(t, columns, planeRecords(10, 2), nil).All(), 10, ranges),
+			dataOf(tableOf(t, columns, planeRecords(10, 2), nil).View(), 10, ranges),
 		)
 		if !errors.Is(err, context.Canceled) || fit != nil {
 			t.Errorf("%s: %v, %v", name, fit, err)
@@ -471,7 +471,7 @@ func TestSVMReleasesEveryDraw(t *testing.T) {
 		_, err = tr.Fit(
 			context.Background(),
 			s,
-			dataOf(tableOf(t, columns, planeRecords(10, 3), nil).All(), 10, ranges),
+			dataOf(tableOf(t, columns, planeRecords(10, 3), nil).View(), 10, ranges),
 		)
 		if err != nil {
 			t.Fatal(err)

@@ -48,7 +48,7 @@ func TestErrorsSensitivity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cells, err := memory.New(table.All()).Sum(
+		cells, err := memory.New(table.View()).Sum(
 			t.Context(),
 			mechanism.Pass{Part: mechanism.Part{Columns: []int{0, 1}}, Statistic: x},
 		)

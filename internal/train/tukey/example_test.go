@@ -67,7 +67,7 @@ func ExampleTukey() {
 		s,
 		method.Data{
 			Facts:   facts,
-			Records: memory.NewRecords(table.All()),
+			Records: memory.NewRecords(table.View()),
 			AtLeast: atLeast,
 			Ranges:  ranges,
 		},

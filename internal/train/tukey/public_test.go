@@ -101,7 +101,7 @@ func TestPublicData(t *testing.T) {
 					t.Fatal(err)
 				}
 				coins := s.Coins("split")
-				parts := tab.All().Split(2, func(id uint64) int {
+				parts := tab.View().Split(2, func(id uint64) int {
 					return min(coins.Uniform(id, 10), 1)
 				})
 				held := parts[0]

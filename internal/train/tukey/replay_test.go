@@ -49,7 +49,7 @@ func checkReplay(
 			fit, err := trainer.Fit(
 				context.Background(),
 				mechanism.NewRecordedSession(p, r),
-				dataOf(facts, mixedTable(t, records).All(), len(base), ranges),
+				dataOf(facts, mixedTable(t, records).View(), len(base), ranges),
 			)
 			switch {
 			case errors.Is(err, ErrAbstained):

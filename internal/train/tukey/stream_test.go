@@ -51,7 +51,7 @@ func TestModelsOfStream(t *testing.T) {
 		method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5},
 		budget.AddRemove,
 	)
-	want, err := f.fitBuckets(t.Context(), s, memory.NewRecords(table.All()), 37)
+	want, err := f.fitBuckets(t.Context(), s, memory.NewRecords(table.View()), 37)
 	if err != nil {
 		t.Fatal(err)
 	}

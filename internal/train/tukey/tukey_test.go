@@ -148,7 +148,7 @@ func TestRecoversModel(t *testing.T) {
 		fit, err := trainer.Fit(
 			context.Background(),
 			newSession(t, facts, rel),
-			dataOf(facts, tab.All(), tab.Len(), ranges),
+			dataOf(facts, tab.View(), tab.Len(), ranges),
 		)
 		if err != nil {
 			t.Fatal(err)
@@ -215,7 +215,7 @@ func TestOneRecordMovesOneModel(t *testing.T) {
 		out, err := f.fitBuckets(
 			context.Background(),
 			s,
-			memory.NewRecords(mixedTable(t, records).All()),
+			memory.NewRecords(mixedTable(t, records).View()),
 			m,
 		)
 		if err != nil {
@@ -267,7 +267,7 @@ func TestBucketModel(t *testing.T) {
 	records[3].b = math.NaN() // 1
 	records[4].b = 7          // 2
 	records[5].a = math.NaN() // the anchor
-	got := newBucketFit(f).fitBucket(mixedTable(t, records).All())
+	got := newBucketFit(f).fitBucket(mixedTable(t, records).View())
 
 	design := regression.Design{
 		Target: "y",
@@ -362,7 +362,7 @@ func TestTukeyAcceptsAnyTable(t *testing.T) {
 				newSession(t, facts, budget.AddRemove),
 				dataOf(
 					facts,
-					mixedTable(t, records).All(),
+					mixedTable(t, records).View(),
 					trainer.Records(facts),
 					ranges,
 				),
@@ -400,7 +400,7 @@ func TestConstantTarget(t *testing.T) {
 	fit, err := trainer.Fit(
 		context.Background(),
 		newSession(t, facts, budget.Substitute),
-		dataOf(facts, tab.All(), tab.Len(), ranges),
+		dataOf(facts, tab.View(), tab.Len(), ranges),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -460,7 +460,7 @@ func TestRareCategoryPasses(t *testing.T) {
 			models, err := f.fitBuckets(
 				context.Background(),
 				s,
-				memory.NewRecords(tab.All()),
+				memory.NewRecords(tab.View()),
 				z.most,
 			)
 			if err != nil {
@@ -502,7 +502,7 @@ func TestAbstainsBelowRecords(t *testing.T) {
 	_, err := trainer.Fit(
 		context.Background(),
 		s,
-		dataOf(facts, tab.All(), trainer.Records(facts)-1, ranges),
+		dataOf(facts, tab.View(), trainer.Records(facts)-1, ranges),
 	)
 	if !errors.Is(err, ErrAbstained) {
 		t.Errorf("got %v, want ErrAbstained", err)
@@ -513,7 +513,7 @@ func TestAbstainsBelowRecords(t *testing.T) {
 	_, err = trainer.Fit(
 		context.Background(),
 		s,
-		dataOf(facts, tab.All(), trainer.Records(facts), ranges),
+		dataOf(facts, tab.View(), trainer.Records(facts), ranges),
 	)
 	if err != nil && !errors.Is(err, ErrAbstained) {
 		t.Error(err)
@@ -550,7 +550,7 @@ func TestCancelled(t *testing.T) {
 	_, err := trainer.Fit(
 		ctx,
 		newSession(t, facts, budget.AddRemove),
-		dataOf(facts, tab.All(), 1<<30, ranges),
+		dataOf(facts, tab.View(), 1<<30, ranges),
 	)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)

@@ -19,6 +19,6 @@ func BenchmarkKinds(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		x.Add(mechanism.Block{Block: table.All().Block(0, 1<<20)})
+		x.Add(mechanism.Block{Block: table.View().Block(0, 1<<20)})
 	}
 }

@@ -34,9 +34,10 @@ func (s *session) transformQuery(expression, from string) string {
 func (s *session) pipedQuery(lines string) string {
 	// Plans and logs do not show the value of a subquery.
 	order := "(SELECT " + orderName + " FROM " + tableName + " WHERE " + orderName + " != '')"
-	return s.transformQuery("IF("+firstOfPart+", concat("+order+", char(10), "+lineName+"), "+
-		lineName+")",
-		"(SELECT monotonically_increasing_id() AS i, "+lineName+" FROM "+lines+")")
+	withOrder := "concat(" + order + ", char(10), " + lineName + ")"
+	expression := "IF(" + firstOfPart + ", " + withOrder + ", " + lineName + ")"
+	numbered := "(SELECT monotonically_increasing_id() AS i, " + lineName + " FROM " + lines + ")"
+	return s.transformQuery(expression, numbered)
 }
 
 // orderColumn is a column for a table of the given number of tasks. It holds their order in the first row only.

@@ -50,21 +50,37 @@ func queryPlan(query string, table []byte) []byte {
 
 // statementPlan is a plan with a statement.
 func statementPlan(statement string) []byte {
-	return message(nil).addBytes(1, newRelation(0, 10, message(nil).addText(1, statement))) // SQL
+	sql := message(nil).addText(1, statement)
+	return message(nil).addBytes(1, newRelation(0, kindSQL, sql))
 }
 
 // viewPlan is a plan with a command that names a query over a local table in the session.
 func viewPlan(name, query string, table []byte) []byte {
-	view := message(nil).addBytes(1, queryOverTable(query, table)).addText(2, name).addNumber(4, 1) // CreateDataFrameViewCommand
-	return message(nil).addBytes(2, message(nil).addBytes(3, view))                                 // Plan.command
+	view := message(nil).addBytes(1, queryOverTable(query, table)) // CreateDataFrameViewCommand
+	view = view.addText(2, name)
+	view = view.addNumber(4, 1)
+	command := message(nil).addBytes(3, view)
+	return message(nil).addBytes(2, command) // Plan.command
 }
+
+// Kinds of relations: the numbers of their fields in spark.connect.Relation.
+const (
+	kindSQL           protowire.Number = 10
+	kindLocalRelation protowire.Number = 11
+	kindSubqueryAlias protowire.Number = 16
+	kindWithRelations protowire.Number = 41
+)
 
 // queryOverTable is a query over a local relation, which is sent separately from the text of the query.
 func queryOverTable(query string, table []byte) []byte {
-	local := newRelation(3, 11, message(nil).addBytes(1, table))                       // LocalRelation
-	named := newRelation(2, 16, message(nil).addBytes(1, local).addText(2, tableName)) // SubqueryAlias
-	sql := newRelation(1, 10, message(nil).addText(1, query))                          // SQL
-	return newRelation(0, 41, message(nil).addBytes(1, sql).addBytes(2, named))        // WithRelations
+	local := newRelation(3, kindLocalRelation, message(nil).addBytes(1, table))
+	alias := message(nil).addBytes(1, local)
+	alias = alias.addText(2, tableName)
+	named := newRelation(2, kindSubqueryAlias, alias)
+	sql := newRelation(1, kindSQL, message(nil).addText(1, query))
+	both := message(nil).addBytes(1, sql)
+	both = both.addBytes(2, named)
+	return newRelation(0, kindWithRelations, both)
 }
 
 // newRelation is a spark.connect.Relation with an id and one kind.
