@@ -16,6 +16,7 @@
 #   scripts/long.sh coverage-describe   how often the intervals of descriptions hold, on generated tables (not part of all; minutes)
 #   scripts/long.sh fresh      all tests with fresh randomness instead of seeds, then 200 runs of every statistical test, whose
 #                              margins are printed (scripts/fresh.sh; RUNS=20 has fewer)
+#   scripts/long.sh exports    exported models on 10,000 records of each kind in every runtime
 #   scripts/long.sh serve      requests to a server for a minute
 #   scripts/long.sh pages      what the pages show and no test runs: a release, its ways in, databases, suites (not part of all:
 #                              hours; QUICK=1 has few trials; PAGE=docs/guide/install.md names one)
@@ -68,7 +69,7 @@ machines() {
   rm -r "$dir"
 }
 
-case $part in all | empty | floors | peak | fuzz | kill | soak | replay | fresh | machines | serve | sql | pages | wheel | coverage | coverage-classes | coverage-describe) ;; *)
+case $part in all | empty | floors | peak | fuzz | kill | soak | replay | exports | fresh | machines | serve | sql | pages | wheel | coverage | coverage-classes | coverage-describe) ;; *)
   echo "usage: scripts/long.sh [all|empty|floors|peak|fuzz|kill|soak|replay|fresh|serve|sql|pages|wheel|machines] [time for each fuzz target] | coverage FILE | coverage-classes FILE | coverage-describe" >&2
   exit 2
   ;;
@@ -111,7 +112,10 @@ if [[ $part == all || $part == soak ]]; then
 fi
 if [[ $part == all || $part == replay ]]; then
   step go test -tags replay ./internal/audit -run '^TestReplayRandomRecipes$' -count 1 -v -timeout 60m -args -recipes 1000 -first "${FIRST:-$((RANDOM * 32768 + RANDOM))}"
-  step go test -tags replay ./internal/audit -run '^(TestRecordAndReplay|TestReplay(WithoutTarget|WithPrivateTarget|OnTinyTables)|TestStreamAgrees|TestClusterAgrees)$' -count 1 -timeout 60m -args -full
+  step go test -tags replay ./internal/audit -run '^(TestRecordAndReplay|TestReplay(WithoutTarget|WithPrivateTarget|OnTinyTables)|TestStreamAgrees|TestClusterAgrees|TestStepsComeClose)$' -count 1 -timeout 60m -args -full
+fi
+if [[ $part == all || $part == exports ]]; then
+  step scripts/runtimes.sh go test ./internal/export -count 1 -timeout 60m -args -records 10000
 fi
 if [[ $part == all || $part == serve ]]; then
   step go test ./internal/serve -run '^TestLoad$' -count 1 -v -timeout 10m -args -load 60s

@@ -5,7 +5,6 @@ package audit
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -219,12 +218,6 @@ func allNeighbours(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) []Nei
 	}
 	return neighbours
 }
-
-var full = flag.Bool(
-	"full",
-	false,
-	"replay every run on every neighbour under every seed, and stream every example in every way",
-)
 
 // replayedNeighbours returns the neighbours on which an example is replayed under a seed: one for each kind of change,
 // so that every position (first, middle, last) occurs for some kind, and other positions under another seed.

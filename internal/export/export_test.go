@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -588,14 +589,20 @@ func (rt *runtime) runModels(
 	return answers
 }
 
-// TestONNX checks that onnxruntime agrees with the model on 10,000 records, including hostile ones: missing, infinite
+// recordsPerKind is the number of records on which runtimes that are not programs are compared with a model of each kind.
+var recordsPerKind = flag.Int(
+	"records",
+	3000,
+	"how many records a runtime predicts for each kind of model",
+)
+
+// TestONNX checks that onnxruntime agrees with the model on thousands of records, including hostile ones: missing, infinite
 // and out-of-range numbers, and texts that are not categories.
 func TestONNX(t *testing.T) {
 	runFiles(t, "onnx", ONNX, onnxHarness, typedCell)
 }
 
-// runFiles writes models to files of a form, runs them on 10,000 records of each kind in a Python harness, and
-// compares. A form may not support kernels. cellOf returns a cell and the corresponding input of the runtime.
+// runFiles writes models to files of a form, runs them on records of each kind in a Python harness, and compares. A form may not support kernels. cellOf returns a cell and the corresponding input of the runtime.
 func runFiles(t *testing.T, form string, write func(io.Writer, regression.Model) error, harness string,
 	cellOf func(*rand.Rand, regression.Column) (cell, given any)) {
 	t.Helper()
@@ -619,7 +626,7 @@ func runFiles(t *testing.T, form string, write func(io.Writer, regression.Model)
 		}
 		r := rand.New(rand.NewPCG(3, uint64(len(name))))
 		columns := map[string][]any{}
-		for range 10000 {
+		for range *recordsPerKind {
 			record := map[string]any{}
 			for _, c := range m.Inputs() {
 				x, cell := cellOf(r, c)
@@ -809,7 +816,7 @@ for s in sys.stdin.read().split(";\n"):
 	},
 }
 
-// TestSQL checks that databases agree with the model on 10,000 records, including missing and infinite cells and
+// TestSQL checks that databases agree with the model on thousands of records, including missing and infinite cells and
 // unknown categories.
 func TestSQL(t *testing.T) {
 	for _, db := range databases {
@@ -921,7 +928,7 @@ func (db *database) randomTable(
 	)
 	r := rand.New(rand.NewPCG(7, uint64(len(inputs))))
 	var lists, lines []string
-	for i := range 10000 {
+	for i := range *recordsPerKind {
 		record := map[string]any{}
 		literals := []string{strconv.Itoa(i)}
 		cells := []string{strconv.Itoa(i)}

@@ -9,7 +9,7 @@ import (
 )
 
 // TestPMML checks that documents are valid by the schema of PMML 4.4, and that the reference implementation of PMML
-// agrees with the model on 10,000 records of each kind, including hostile ones: cells that are missing, not numeric,
+// agrees with the model on thousands of records of each kind, including hostile ones: cells that are missing, not numeric,
 // infinite or out of range, and texts that are not categories or have blanks around them.
 func TestPMML(t *testing.T) {
 	if _, err := exec.LookPath("java"); err != nil {
