@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -18,7 +19,7 @@ var ErrNoScript = fault.New(fault.Usage, "there is no check script for this repo
 
 // CheckScript writes a Python program that adds the steps of a release up from its report file alone, by
 // the public library dp-accounting, and fails unless that gives the epsilon of the file. data is the file. The
-// script contains only the rules that this plan needs, and the SHA-256 of the file. The error wraps
+// script has the lines that the rules of this plan need and no others, and the SHA-256 of the file. The error wraps
 // [ErrFormat], [ErrContent], [ErrEdited] or [ErrNoScript], or is that of w.
 func CheckScript(w io.Writer, data []byte) error {
 	r, err := readUnedited(data)
@@ -27,7 +28,6 @@ func CheckScript(w io.Writer, data []byte) error {
 	}
 	accounting := r.Accounting
 	events := r.Events
-	delta := r.Guarantee.Delta
 	switch {
 	case accounting == nil:
 		return fmt.Errorf(
@@ -46,12 +46,12 @@ func CheckScript(w io.Writer, data []byte) error {
 	if accounting.Rule != sumRule {
 		text = curveScript(accounting, events)
 	}
-	tolerance := `0.01 * min(1, promise["epsilon"])`
-	if delta > 0 && delta < slackDelta {
-		tolerance = `0.01 * promise["epsilon"]`
+	tolerance := 0.01 * math.Min(1, r.Guarantee.Epsilon)
+	if delta := r.Guarantee.Delta; delta > 0 && delta < slackDelta {
+		tolerance = 0.01 * r.Guarantee.Epsilon
 	}
 	_, err = io.WriteString(w,
-		strings.NewReplacer("SHA256", hashOf(data), "TOLERANCE", tolerance).Replace(text))
+		strings.NewReplacer("SHA256", hashOf(data), "TOLERANCE", fmt.Sprintf("%.6g", tolerance)).Replace(text))
 	return err
 }
 
@@ -59,204 +59,221 @@ func CheckScript(w io.Writer, data []byte) error {
 // by more than the usual tolerance of a script.
 const slackDelta = 1e-8
 
-// scriptHead begins every script.
-const scriptHead = `# Adds up the privacy cost of a release from its report alone, and fails unless it is the one that the report states.
-# pip install ` + CheckLibrary + `    python check.py release/report.json
-`
-
-// openReport reads the file that a script checks.
-const openReport = `report = json.loads(text := open(sys.argv[1], "rb").read())
-account, promise, steps = report["accounting"], report["guarantee"], {e["id"]: e for e in report["events"]}
-`
-
-// lastLines compare the result of a script with the report.
-const lastLines = `print(f'epsilon {epsilon:.5g} at delta {promise["delta"]}; the report says {account["epsilon"]:.5g}')
-assert abs(epsilon - account["epsilon"]) <= TOLERANCE and account["epsilon"] <= promise["epsilon"] * 1.000001
-assert hashlib.sha256(text).hexdigest() == "SHA256" and not steps, "the report was edited"
-`
-
-// usesOf reports whether a step has this noise distribution.
-func usesOf(events []Event, law budget.Kind) bool {
-	return slices.ContainsFunc(events, func(e Event) bool {
-		return e.Law == law.String()
-	})
-}
-
 // A script is assembled from the lines that a plan needs.
 type script struct{ strings.Builder }
 
-// addIf adds text if it is needed.
-func (s *script) addIf(needed bool, text string) {
-	if needed {
-		s.WriteString(text)
+// add adds lines.
+func (s *script) add(lines ...string) {
+	for _, line := range lines {
+		s.WriteString(line)
+		s.WriteByte('\n')
+	}
+}
+
+// addStart adds the lines that begin every script: the modules, and what is read from the report.
+func (s *script) addStart(modules string) {
+	s.add(
+		"# Adds up the privacy cost of a release: pip install "+CheckLibrary+"; python check.py release/report.json",
+		"import "+modules,
+		`assert hashlib.sha256(text := open(sys.argv[1], "rb").read()).hexdigest() == "SHA256"`,
+		`account, promise, steps = (r := json.loads(text))["accounting"], r["guarantee"], {e["id"]: e for e in r["events"]}`,
+	)
+}
+
+// addEnd adds the lines that compare the result of a script with the report.
+func (s *script) addEnd() {
+	s.add(
+		`print(f'epsilon {epsilon:.5g} at delta {promise["delta"]}; the report says {account["epsilon"]:.5g}')`,
+		`assert abs(epsilon - account["epsilon"]) <= TOLERANCE and account["epsilon"] <= promise["epsilon"] * 1.000001 and not steps`,
+	)
+}
+
+// A scriptRule is the entry of a noise distribution or of an op of the plan in the dict of rules.
+type scriptRule struct{ name, lambda string }
+
+// addRules adds the dict of the rules that a plan needs.
+func (s *script) addRules(rules []scriptRule, needs func(name string) bool) {
+	var lines []string
+	for _, rule := range rules {
+		if needs(rule.name) {
+			lines = append(lines, fmt.Sprintf("    %q: %s,", rule.name, rule.lambda))
+		}
+	}
+	lines[0] = "rules = {" + strings.TrimSpace(lines[0])
+	last := len(lines) - 1
+	lines[last] = strings.TrimSuffix(lines[last], ",") + "}"
+	s.add(lines...)
+}
+
+// usesOf reports whether a step has this noise distribution.
+func usesOf(events []Event, law string) bool {
+	return slices.ContainsFunc(events, func(e Event) bool {
+		return e.Law == law
+	})
+}
+
+// leadSum returns the expression that takes the steps of a lead and adds up their epsilons.
+func leadSum(lead *AccountingNode) string {
+	ids := `[account["lead"]["step"]]`
+	if lead.Op != "step" {
+		ids = `[kid["step"] for kid in account["lead"]["kids"]]`
+	}
+	return `sum(e["epsilon"] * e["draws"] for e in map(steps.pop, ` + ids + `))`
+}
+
+// sumRules lists the rules of basic composition. Each returns epsilon and delta.
+func sumRules() []scriptRule {
+	other := `lambda e: np.array([e.get("epsilon", 0), e.get("delta", 0)])`
+	return []scriptRule{
+		{budget.Gaussian.String(), `lambda e: np.array([pld.from_gaussian_mechanism(1 / e["mu"]).get_epsilon_for_delta(e["delta"]), e["delta"]])`},
+		{budget.Laplace.String(), other},
+		{budget.Exponential.String(), other},
+		{budget.Pure.String(), other},
+		{budget.Approximate.String(), other},
+		{"step", `lambda node: rules[(e := node | steps.pop(node["step"]))["law"]](e) * e["draws"]`},
+		{"sequence", `lambda node: sum((rules[kid["op"]](kid) for kid in node.get("kids", [])), np.zeros(2))`},
+		{"largest", `lambda node: np.max([rules[kid["op"]](kid) for kid in node["kids"]], axis=0)`},
+		{"best", `lambda node: (2 + node["tries"]["eta"]) * rules["largest"](node)`},
 	}
 }
 
 // sumScript returns a script that adds epsilons.
 func sumScript(a *Accounting, events []Event) string {
 	var s script
-	gaussian := usesOf(events, budget.Gaussian)
-	s.addIf(true, scriptHead+"import hashlib, json, sys\n")
-	s.addIf(gaussian, "from dp_accounting.pld import privacy_loss_distribution as pld\n")
-	s.addIf(true, openReport)
-	s.addIf(true, `def cost(node):  # epsilon and delta
-    if node["op"] == "step":
-        step = steps.pop(node["step"])
-`)
-	s.addIf(gaussian, `        if step["law"] == "gaussian":
-            step["epsilon"] = pld.from_gaussian_mechanism(1 / step["mu"]).get_epsilon_for_delta(node["delta"])
-`)
-	s.addIf(true,
-		`        return step["draws"] * step["epsilon"], step["draws"] * (node.get("delta", 0) + step.get("delta", 0))
-    costs = [cost(kid) for kid in node.get("kids", [])]
-`)
-	s.addIf(a.has("largest"),
-		"    if node[\"op\"] == \"largest\":\n        return tuple(map(max, zip(*costs)))\n")
-	s.addIf(a.has("best"),
-		"    if node[\"op\"] == \"best\":\n        return (2 + node[\"tries\"][\"eta\"]) * max(costs)[0], 0\n")
-	s.addIf(true, `    return tuple(map(sum, zip((0, 0), *costs)))
-epsilon, delta = map(max, zip(*[cost(part["plan"]) for part in account["parts"]]))
-`)
-	s.addIf(a.Lead != nil, `epsilon += cost(account["lead"])[0]
-`)
-	s.addIf(true, `assert delta <= promise["delta"] * 1.000001
-`)
-	s.addIf(true, lastLines)
+	modules := "hashlib, json, sys, numpy as np"
+	if usesOf(events, budget.Gaussian.String()) {
+		modules += ", dp_accounting.pld.privacy_loss_distribution as pld"
+	}
+	s.addStart(modules)
+	s.addRules(sumRules(), func(name string) bool {
+		return name == "step" || name == "sequence" || name == "largest" ||
+			usesOf(events, name) || a.has(name)
+	})
+	s.add(`epsilon, delta = rules["largest"]({"kids": [part["plan"] for part in account["parts"]]})`)
+	if a.Lead != nil {
+		s.add("epsilon += " + leadSum(a.Lead))
+	}
+	s.add(`assert delta <= promise["delta"] * 1.000001`)
+	s.addEnd()
 	return s.String()
 }
 
-// gaussians reports whether every part is a sequence of Gaussian steps.
-func gaussians(a *Accounting, events []Event) bool {
-	return !a.has("largest") && !a.has("best") && !slices.ContainsFunc(events, func(e Event) bool {
-		return e.Law != budget.Gaussian.String()
-	})
+// curveRules lists the rules of tight composition. Each returns a privacy loss distribution.
+func curveRules() []scriptRule {
+	return []scriptRule{
+		{budget.Gaussian.String(), `lambda e: pld.from_gaussian_mechanism(1 / e["mu"], value_discretization_interval=h)`},
+		{budget.Laplace.String(), `lambda e: pld.from_laplace_mechanism(1 / e["epsilon"], value_discretization_interval=h)`},
+		{budget.Exponential.String(), `lambda e: connect(np.maximum(np.exp(e["epsilon"] / 2) - np.sqrt(t), 0) ** 2 / np.expm1(e["epsilon"]))`},
+		{budget.Pure.String(), `lambda e: connect(1 - np.minimum(np.minimum(1, t), (1 + t) / (1 + np.exp(e["epsilon"]))))`},
+		{budget.Approximate.String(), `lambda e: connect(1 - (1 - e["delta"]) * np.minimum(np.minimum(1, t), (1 + t) / (1 + np.exp(e.get("epsilon", 0)))))`},
+		{"step", `lambda node: rules[(e := steps.pop(node["step"]))["law"]](e).self_compose(e["draws"])`},
+		{"sequence", `lambda node: functools.reduce(pld.PrivacyLossDistribution.compose, [rules[kid["op"]](kid) for kid in node["kids"]])`},
+		{"largest", `lambda node: connect(np.max([rules[kid["op"]](kid).get_delta_for_epsilon(np.log(t)) for kid in node["kids"]], axis=0))`},
+		{"best", `lambda node: connect(best(rules["largest"](node).get_delta_for_epsilon(np.log(t)), **node["tries"]))`},
+	}
 }
 
-// curveScript returns a script that composes privacy loss distributions.
+// curveScript returns a script that composes privacy loss distributions. t is e^loss on the grid, and connect returns
+// the losses whose curve runs through given points.
 func curveScript(a *Accounting, events []Event) string {
 	mixes := a.Rule == mixtureRule
-	curves := a.has("largest") || a.has("best")
-	bounded := usesOf(events, budget.Exponential)
-	pure := usesOf(events, budget.Pure) || usesOf(events, budget.Approximate)
-	connects := a.has("largest") || a.has("best") || bounded || pure
+	needs := func(name string) bool {
+		switch name {
+		case "step", "sequence":
+			return true
+		case "largest":
+			return !mixes || a.has("largest") || a.has("best")
+		case budget.Pure.String():
+			return !mixes && a.Lead != nil || usesOf(events, name)
+		}
+		return usesOf(events, name) || a.has(name)
+	}
 	var s script
-	s.addIf(true,
-		scriptHead+
-			"import functools, hashlib, json, math, sys, numpy as np, scipy.optimize\nfrom dp_accounting.pld import ")
-	s.addIf(connects, "pld_pmf, ")
-	s.addIf(true, "privacy_loss_distribution as pld\n"+openReport)
-	s.addIf(mixes,
-		`h, n, q = account["grid"]["step"], account["grid"]["cells"], account["secret_split"]
-`)
-	s.addIf(!mixes, `h, n = account["grid"]["step"], account["grid"]["cells"]
-`)
-	s.addIf(true, `t = np.exp(h * np.arange(-n, n + 1))  # e^loss, on the grid
-`)
-	if gaussians(a, events) {
-		s.addIf(true,
-			`def curve(node):  # Gaussian steps are one together, whose mu squared is the sum of theirs
-    mu2 = sum(e["mu"] ** 2 * e["draws"] for e in [steps.pop(kid["step"]) for kid in node.get("kids", [node])])
-    return pld.from_gaussian_mechanism(mu2**-0.5, value_discretization_interval=h).get_delta_for_epsilon(np.log(t))
-curves = [curve(part["plan"]) for part in account["parts"]]
-`)
+	modules := "functools, hashlib, json, sys, numpy as np"
+	if mixes || a.has("best") {
+		modules += ", scipy.optimize as opt"
+	}
+	s.addStart(modules + ", dp_accounting.pld.privacy_loss_distribution as pld")
+	if mixes {
+		s.add(`h, n, q = account["grid"]["step"], account["grid"]["cells"], account["secret_split"]`)
 	} else {
-		s.laws(events, connects, a.has("best") || bounded || pure)
-		s.addIf(a.has("best"), bestText)
-		s.compose(a, curves)
+		s.add(`h, n = account["grid"]["step"], account["grid"]["cells"]`)
 	}
-	if text := s.String(); mixes {
-		s.Reset()
-		s.addIf(true, strings.Replace(text, "\ncurves = ", "\nf, g = ", 1)+mixtureText)
+	s.add("t = np.exp(h * np.arange(-n, n + 1))  # e^loss")
+	s.addConnect(needs)
+	if needs("best") {
+		s.add(bestLines...)
 	}
-	s.addIf(!mixes, `def delta(x):
-    return max(np.interp(x, t, curve) for curve in curves)
-`)
-	s.addIf(a.Lead != nil, leadText)
-	whole := "delta"
-	if a.Lead != nil {
-		whole = "whole"
+	s.addRules(curveRules(), needs)
+	if mixes {
+		s.addMixture(a.Lead)
+	} else {
+		s.addLargest(a.Lead)
 	}
-	s.addIf(true,
-		strings.ReplaceAll(
-			`epsilon = scipy.optimize.brentq(lambda e: WHOLE(math.exp(e)) - promise["delta"], 0, h * n) if WHOLE(1) > promise["delta"] else 0
-`, "WHOLE", whole))
-	s.addIf(true, lastLines)
+	s.addEnd()
 	return s.String()
 }
 
-// laws adds one function per noise distribution, which returns the losses of one draw.
-func (s *script) laws(events []Event, connects, mirrors bool) {
-	s.addIf(connects, `def connect(delta):  # the losses whose curve runs through delta
-    return pld.PrivacyLossDistribution(pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(h, -n, n, np.clip(delta, 0, 1)))
-`)
-	s.addIf(mirrors, `def mirrored(delta):  # neighbours are a symmetric relation
-    return np.append(1 - t[:n] * (1 - delta[:n:-1]), delta[n:])
-`)
-	s.addIf(usesOf(events, budget.Gaussian), `def gaussian(step):
-    return pld.from_gaussian_mechanism(1 / step["mu"], value_discretization_interval=h)
-`)
-	s.addIf(usesOf(events, budget.Laplace), `def laplace(step):
-    return pld.from_laplace_mechanism(1 / step["epsilon"], value_discretization_interval=h)
-`)
-	s.addIf(usesOf(events, budget.Exponential), `def exponential(step):
-    root = np.maximum(math.exp(step["epsilon"] / 2) - np.sqrt(t), 0)
-    return connect(mirrored(root**2 / math.expm1(step["epsilon"])))
-`)
-	for _, kind := range []budget.Kind{budget.Pure, budget.Approximate} {
-		s.addIf(usesOf(events, kind), `def `+kind.String()+`(step):
-    top, lost = math.exp(step.get("epsilon", 0)), step.get("delta", 0)
-    return connect(mirrored(lost + (1 - lost) * np.maximum(top - t, 0) / (1 + top)))
-`)
+// addConnect adds the function that converts a curve into losses, if a rule needs it. Some curves are given at losses from 0
+// on only; those below follow, because neighbours are a symmetric relation.
+func (s *script) addConnect(needs func(name string) bool) {
+	uses := func(names ...string) bool {
+		return slices.ContainsFunc(names, needs)
+	}
+	points := "np.clip(d, 0, 1)"
+	if uses("best", budget.Exponential.String()) {
+		s.add("mirrored = lambda d: np.where(t < 1, 1 - t * (1 - d[::-1]), d)")
+		points = "np.clip(mirrored(d), 0, 1)"
+	}
+	if uses("best", "largest", budget.Exponential.String(), budget.Pure.String(), budget.Approximate.String()) {
+		s.add("connect = lambda d: pld.PrivacyLossDistribution(pld.pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(h, -n, n, " + points + "))")
 	}
 }
 
-// compose adds the function that adds up a plan, and the curves of the parts.
-func (s *script) compose(a *Accounting, curves bool) {
-	s.addIf(true, `def compose(node):
-    if node["op"] == "step":
-        step = steps.pop(node["step"])
-        return globals()[step["law"]](step).self_compose(step["draws"])
-    kids = [compose(kid) for kid in node["kids"]]
-`)
-	sum := "functools.reduce(lambda a, b: a.compose(b), kids)\n"
-	s.addIf(!curves, "    return "+sum)
-	s.addIf(curves, "    if node[\"op\"] == \"sequence\":\n        return "+sum+
-		"    largest = np.max([kid.get_delta_for_epsilon(np.log(t)) for kid in kids], axis=0)\n")
-	best := a.has("best")
-	s.addIf(best && a.has("largest"),
-		"    return connect(best(largest, node[\"tries\"]) if node[\"op\"] == \"best\" else largest)\n")
-	s.addIf(best && !a.has("largest"), "    return connect(best(largest, node[\"tries\"]))\n")
-	s.addIf(curves && !best, "    return connect(largest)\n")
-	s.addIf(true,
-		"curves = [compose(part[\"plan\"]).get_delta_for_epsilon(np.log(t)) for part in account[\"parts\"]]\n")
+// bestLines compute the curve of a private selection from the largest curve of its kids, at losses from 0 on.
+//
+// The constant e^c is x^(1+eta), for the largest x = (gamma + (1-gamma) S)/(gamma + (1-gamma) s) over all events. At
+// that x, the largest (1-gamma) (S - x s) is gamma (x - 1), and the largest S - x s is d(x).
+//
+// The value at t of the line through the points at 1/T and T is 1 - (1+t) (1-d(T))/(1+T). The least over all T of at
+// least t is this line up to the T of its least value at 1, and d beyond, because d is convex.
+var bestLines = []string{
+	"def best(d, mean, eta, gamma):",
+	"    e_c = opt.brentq(lambda x: (1 - gamma) * np.interp(x, t, d) - gamma * (x - 1), 1, t[-1]) ** (1 + eta)",
+	"    d = np.where(t < e_c, 1, mean * np.interp(t / e_c, t, d))",
+	"    return 1 - (1 + t) * np.maximum.accumulate(((1 - d) / (1 + t))[::-1])[::-1]",
 }
 
-// bestText computes the curve of a private selection. c is largest at a likelihood ratio of at least 1, where a
-// smaller event has the larger quotient.
-const bestText = `def best(d, tries):  # the best of a secret number of tries
-    without = -np.diff(d[n:]) / np.diff(t[n:])  # the probabilities of a likelihood ratio above t
-    with_it = np.minimum(d[n + 1 :] + t[n + 1 :] * without, 1)
-    g, mean = tries["gamma"], tries["mean"]
-    c = (1 + tries["eta"]) * np.log((g + (1 - g) * with_it) / (g + (1 - g) * without)).max()
-    d = np.where(np.log(t) < c, 1, np.minimum(1, mean * np.interp(t / math.exp(c), t, d)))
-    i = n + np.argmin(d[n:] + (1 - d[n:]) * (t[n:] - 1) / (t[n:] + 1))
-    return mirrored(np.where(t < t[i], d[i] + (1 - d[i]) * (t[i] - t) / (1 + t[i]), d))
-`
+// addMixture adds epsilon of two parts, where a secret coin decides which part contains a record, after a lead.
+//
+// Let L_A and L_B be the likelihood ratios of the parts, and H(a, b) = E max(0, a L_A - b), the expectation taken without
+// the record. Then there(x) = E H(1-q, x - q L_B), and back(x) = E max(0, 1 - x ((1-q) L_A + q L_B)). The distribution
+// of a ratio without the record is that of its inverse with the record. So back(x) = E H(L_B - q x, (1-q) x L_B), whose
+// argument changes by no more than L_B, so rounding errors stay small. Both are the value of H at the lowest ratio plus the
+// sum of its differences times the probability of a higher ratio, which is the negative slope of g. The last L has the
+// mass of all ratios beyond the grid.
+func (s *script) addMixture(lead *AccountingNode) {
+	s.add(
+		`f, g = [rules[part["plan"]["op"]](part["plan"]).get_delta_for_epsilon(np.log(t)) for part in account["parts"]]`,
+		"L = np.append(t, 1e200)  # likelihood ratios of the second part",
+		"H = lambda a, b: np.maximum(np.maximum(a - b, 0), a * np.interp(b / a, t, f))",
+		"delta = lambda x: max(p[0] - np.diff(g, append=0) / np.diff(L) @ np.diff(p) for p in (H(1 - q, x - q * L), H(L - q * x, (1 - q) * x * L)))",
+	)
+	whole := "delta(np.exp(e))"
+	if lead != nil {
+		s.add("top = np.exp(" + leadSum(lead) + ")")
+		whole = "(top * delta(np.exp(e) / top) + delta(np.exp(e) * top)) / (1 + top)"
+	}
+	s.add("epsilon = max(0, opt.brentq(lambda e: " + whole + ` - promise["delta"], -1, h * n))`)
+}
 
-// mixtureText computes the curve of two parts, where a secret coin decides which part contains a record, at x =
-// e^epsilon. The probabilities of ratios below 1 follow from those above, which the differences give to full
-// precision.
-const mixtureText = `above = np.diff(np.diff(g[n:]) / np.diff(t[n:]), append=0)  # of each ratio L > 1 without the record; of 1/L it is L times that
-mass = np.concatenate([(above * t[n + 1 :])[::-1], [1 - above @ (1 + t[n + 1 :])], above])
-def delta(x):
-    k = (x - q * t) / (1 - q)
-    u = np.maximum(1 - q * t * x, 1e-200)
-    return max((1 - q) * mass @ np.where(k > t[0], np.interp(k, t, f), 1 - k) + q * g[-1], mass * u @ np.interp((1 - q) * x / u, t, f))
-`
-
-// leadText computes the curve of the steps before all parts, composed with the parts, at x = e^epsilon.
-const leadText = `lead = account["lead"]  # pure steps on the records of all parts
-top = math.exp(sum(e["epsilon"] * e["draws"] for e in [steps.pop(kid["step"]) for kid in lead.get("kids", [lead])]))
-def whole(x):
-    return (top * delta(x / top) + delta(x * top)) / (1 + top)
-`
+// addLargest adds epsilon of the largest curve of all parts, after a lead.
+func (s *script) addLargest(lead *AccountingNode) {
+	compose := ""
+	if lead != nil {
+		s.add(`lead = rules["pure"]({"epsilon": ` + leadSum(lead) + "})")
+		compose = ".compose(lead)"
+	}
+	s.add(`epsilon = rules["largest"]({"kids": [part["plan"] for part in account["parts"]]})` + compose +
+		`.get_epsilon_for_delta(promise["delta"])`)
+}
