@@ -91,3 +91,26 @@ func TestStoppedRunNamesTheCauseFirst(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestStoppedReleaseIsConsistent checks that verify accepts the release of a run that stopped before its method was
+// known: because the classes were to be found, or because a search was to choose.
+func TestStoppedReleaseIsConsistent(t *testing.T) {
+	for name, recipe := range map[string]string{
+		"classes to be found": "task: classification\ndata: {path: t.csv, target: y}\n",
+		"search":              "data: {path: t.csv, target: y}\nsearch: {runs: 3, candidates: [{model: {method: joint-gram}}, {model: {method: adassp}}]}\n",
+		"list of sizes":       "task: classification\ndata: {path: t.csv, target: y, classes: [no, yes]}\nselection: {method: dpfsdr, sizes: [1, 2], runs: 3}\nmodel: {method: svm}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			chdirTemp(t)
+			writeFile(t, "t.csv", "a,b,c,y\n"+strings.Repeat("1,2,3,\n", 3000))
+			writeFile(t, "r.yaml", recipe+"privacy: {epsilon: 1}\n")
+			if got := dptrain(t, "fit", "r.yaml", "-q"); got.code != exitAbstained ||
+				!strings.Contains(got.stderr, "stopped before training") {
+				t.Fatalf("%+v", got)
+			}
+			if got := dptrain(t, "verify", "out/release"); got.code != exitOK {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}

@@ -276,6 +276,9 @@ func mechanisms(events []Event) string {
 
 // tuning describes the candidates of a search.
 func tuning(r *Report) string {
+	if r.endedEarly() {
+		return ""
+	}
 	if x := r.Sizes; x != nil {
 		return fmt.Sprintf(
 			"One of %d numbers of features was chosen within the budget by private selection with a secret number of tries, %s on average. ",

@@ -33,6 +33,11 @@ func (r *Report) WhyNoModel() string {
 	return r.Model.Method + " abstained"
 }
 
+// endedEarly reports whether the run ended before it chose how to train.
+func (r *Report) endedEarly() bool {
+	return r.HasStopped()
+}
+
 // stoppedText describes why a run stopped and how much it spent.
 func (r *Report) stoppedText() string {
 	spent := "Nothing was released or spent."
