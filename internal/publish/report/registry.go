@@ -161,6 +161,9 @@ func describeModel(r *Report) string {
 		if r.Stopped != nil {
 			return "No model: " + r.WhyNoModel() + "."
 		}
+		if r.lacksClasses() {
+			return fmt.Sprintf("No model of %q: %s.", r.Target, r.WhyNoModel())
+		}
 		return fmt.Sprintf(
 			"No model: the method %s abstained on %q.",
 			r.Model.Method,
