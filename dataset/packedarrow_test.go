@@ -237,3 +237,29 @@ func TestArrowShortNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestArrowNegativeZero checks that a negative zero is the number 0, read directly or by way of text.
+func TestArrowNegativeZero(t *testing.T) {
+	const floatType = 3
+	for precision, negative := range [][]byte{
+		binary.LittleEndian.AppendUint16(nil, 1<<15),
+		binary.LittleEndian.AppendUint32(nil, 1<<31),
+		binary.LittleEndian.AppendUint64(nil, 1<<63),
+	} {
+		path := tableFile(t, "t.arrows", arrowStream(floatType, int32(precision), 1, 0, -1, nil, negative))
+		for _, slow := range []bool{false, true} {
+			table, _, err := Read(
+				t.Context(),
+				path,
+				Schema{Columns: []Column{{Name: "a"}}},
+				ReadOptions{ForceSlow: slow},
+			)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bits := math.Float64bits(table.Float(0)[0]); bits != 0 {
+				t.Errorf("precision %d, slow %v: %x", precision, slow, bits)
+			}
+		}
+	}
+}

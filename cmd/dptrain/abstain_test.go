@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -89,5 +90,81 @@ func TestStoppedRunNamesTheCauseFirst(t *testing.T) {
 		!strings.HasPrefix(message, "dptrain: "+cause) ||
 		!strings.Contains(message, "--task classification") {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestStoppedReleaseIsConsistent checks that verify accepts the release of a run that stopped before its method was
+// known: because the classes were to be found, or because a search was to choose.
+func TestStoppedReleaseIsConsistent(t *testing.T) {
+	for name, recipe := range map[string]string{
+		"classes to be found": "task: classification\ndata: {path: t.csv, target: y}\n",
+		"search":              "data: {path: t.csv, target: y}\nsearch: {runs: 3, candidates: [{model: {method: joint-gram}}, {model: {method: adassp}}]}\n",
+		"list of sizes":       "task: classification\ndata: {path: t.csv, target: y, classes: [no, yes]}\nselection: {method: dpfsdr, sizes: [1, 2], runs: 3}\nmodel: {method: svm}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			chdirTemp(t)
+			writeFile(t, "t.csv", "a,b,c,y\n"+strings.Repeat("1,2,3,\n", 3000))
+			writeFile(t, "r.yaml", recipe+"privacy: {epsilon: 1}\n")
+			if got := dptrain(t, "fit", "r.yaml", "-q"); got.code != exitAbstained ||
+				!strings.Contains(got.stderr, "stopped before training") {
+				t.Fatalf("%+v", got)
+			}
+			if got := dptrain(t, "verify", "out/release"); got.code != exitOK {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+// TestRunWithoutClassesAbstains checks that a run that finds fewer than two classes exits with code 7 with its cause
+// first, that its report states that no step was taken after the classes were looked for, and that the release is
+// consistent. The table has 3,000 records, so that noise hides the class or invents one with probability below 1e-9.
+func TestRunWithoutClassesAbstains(t *testing.T) {
+	search := "search: {runs: 3, candidates: [{model: {method: joint-gram}}, {model: {method: logistic}}]}\n"
+	for name, c := range map[string]struct{ keys, label string }{
+		"one class":             {"", "yes"},
+		"one class, one branch": {"selection: {method: none}\nmodel: {method: joint-gram}\n", "yes"},
+		"one class, a search":   {search, "yes"},
+		"no class":              {"", "name"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			chdirTemp(t)
+			var table strings.Builder
+			table.WriteString("a,y\n")
+			for i := range 3000 {
+				label := c.label
+				if label == "name" {
+					label = fmt.Sprint("name", i)
+				}
+				fmt.Fprintf(&table, "%d,%s\n", i%7, label)
+			}
+			writeFile(t, "t.csv", table.String())
+			writeFile(t, "r.yaml", "task: classification\ndata: {path: t.csv, target: y}\nprivacy: {epsilon: 1}\n"+c.keys)
+			got := dptrain(t, "fit", "r.yaml", "--quiet")
+			const cause = `dptrain: fewer than two classes of the target "y" were found, so there is no model`
+			message, rest, _ := strings.Cut(got.stderr, "\n")
+			if got.code != exitAbstained || got.stdout != "" || !strings.HasPrefix(message, cause) ||
+				!strings.Contains(message, "--classes") || !strings.Contains(rest, "The budget is spent") {
+				t.Errorf("%+v", got)
+			}
+			r, err := report.Decode(strings.NewReader(readFile(t, "out/release/report.json")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range r.Events {
+				if found := strings.Contains(e.ID, "/vocabulary/") || e.Part == "all"; found != (e.Released > 0) {
+					t.Errorf("%s: %d draws", e.ID, e.Released)
+				}
+			}
+			if got := dptrain(t, "verify", "out/release"); got.code != exitOK {
+				t.Errorf("%+v", got)
+			}
+			got = dptrain(t, "report", "out")
+			if got.code != exitOK || !strings.Contains(got.stdout, "none: fewer than two classes were found of y\n") ||
+				!strings.Contains(got.stdout, "error[no-classes]") ||
+				strings.Contains(got.stdout, "[abstained]") {
+				t.Errorf("%+v", got)
+			}
+		})
 	}
 }

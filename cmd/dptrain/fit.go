@@ -223,6 +223,12 @@ func verdict(res *pipeline.Result, out string) error {
 			fmt.Errorf("%s\nThe run stopped before training. %s", stop.Advice(),
 				stopSpent(res, out)))
 	}
+	if res.LacksClasses() {
+		return fault.WithKind(fault.Abstained,
+			fmt.Errorf(
+				"fewer than two classes of the target %q were found, so there is no model; list them with --classes (data.classes) if they are public, or use more records or a larger epsilon\nThe budget is spent; see the report in %s.",
+				res.Target, out))
+	}
 	return fault.WithKind(fault.Abstained,
 		fmt.Errorf(
 			"%s abstained, so there is no model; the budget is spent (see the report in %s); `dptrain plan` shows how many rows it needs",

@@ -161,6 +161,9 @@ func describeModel(r *Report) string {
 		if r.Stopped != nil {
 			return "No model: " + r.WhyNoModel() + "."
 		}
+		if r.lacksClasses() {
+			return fmt.Sprintf("No model of %q: %s.", r.Target, r.WhyNoModel())
+		}
 		return fmt.Sprintf(
 			"No model: the method %s abstained on %q.",
 			r.Model.Method,
@@ -276,6 +279,9 @@ func mechanisms(events []Event) string {
 
 // tuning describes the candidates of a search.
 func tuning(r *Report) string {
+	if r.endedEarly() {
+		return ""
+	}
 	if x := r.Sizes; x != nil {
 		return fmt.Sprintf(
 			"One of %d numbers of features was chosen within the budget by private selection with a secret number of tries, %s on average. ",

@@ -16,7 +16,7 @@ type Search struct {
 	Gamma      float64     `json:"gamma"`   // in (0, 1)
 	Holdout    float64     `json:"holdout"` // share of the training records used for scoring
 	Candidates []Candidate `json:"candidates"`
-	Chosen     int         `json:"chosen"` // number of the winner, from 1
+	Chosen     int         `json:"chosen"` // number of the winner, from 1; 0 for a run that ended before the search
 	Score      Score       `json:"score"`  // of the winning try
 }
 
@@ -27,7 +27,7 @@ type Sizes struct {
 	Runs   float64 `json:"runs"`  // mean number of tries
 	Eta    float64 `json:"eta"`
 	Gamma  float64 `json:"gamma"`
-	Chosen int     `json:"chosen"` // the size that won
+	Chosen int     `json:"chosen"` // the size that won; 0 for a run that ended before it tried any
 	// Right is the released number of training records that the model classifies correctly. It is a maximum, and is
 	// measured on the records used for training.
 	Right float64 `json:"right"`

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/train/pipeline"
@@ -21,16 +22,30 @@ func (r *Report) HasStopped() bool {
 	return r.training().Stopped != nil
 }
 
-// WhyNoModel says why there is no model: the method abstained, or the run stopped before it. It is "" for a report of a
-// model.
+// WhyNoModel states why there is no model: the method abstained, too few classes were found, or the run stopped before
+// training. It is "" for a report of a model.
 func (r *Report) WhyNoModel() string {
 	switch {
 	case r.Model.Kind != "":
 		return ""
 	case r.Stopped != nil:
 		return "the run stopped before training, because " + r.Stopped.Meaning
+	case r.lacksClasses():
+		return "fewer than two classes were found"
 	}
 	return r.Model.Method + " abstained"
+}
+
+// endedEarly reports whether the run trained no model because it stopped, or because too few classes were found.
+func (r *Report) endedEarly() bool {
+	return r.HasStopped() || r.lacksClasses()
+}
+
+// lacksClasses reports whether the run trained no model because too few classes were found.
+func (r *Report) lacksClasses() bool {
+	return r.training().Model.Kind == "" && slices.ContainsFunc(r.Warnings, func(w pipeline.Warning) bool {
+		return w.Code == stage.CodeNoClasses
+	})
 }
 
 // stoppedText describes why a run stopped and how much it spent.

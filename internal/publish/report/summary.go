@@ -84,7 +84,7 @@ func (r *Report) summaryTitle() string {
 	case r.Stopped != nil:
 		return "no model of " + target + ": " + r.Stopped.Meaning
 	case r.Model.Kind == "":
-		return fmt.Sprintf("no model of %s: %s abstained", target, r.Model.Method)
+		return fmt.Sprintf("no model of %s: %s", target, r.WhyNoModel())
 	}
 	return fmt.Sprintf("%s from %s · %s", target, countOf(len(r.Features.Selected), "column"),
 		r.Model.Method)

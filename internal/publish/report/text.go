@@ -74,6 +74,8 @@ func (t *Training) text(r *Report) string {
 	switch {
 	case t.Stopped != nil:
 		what = "none: the run stopped before training"
+	case r.lacksClasses():
+		what = "none: " + r.WhyNoModel() + " of " + printableName(t.Target)
 	case !trained:
 		what = "none: " + t.Model.Method + " abstained on " + printableName(t.Target)
 	}

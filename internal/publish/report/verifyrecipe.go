@@ -246,7 +246,11 @@ func (v *verifier) planProblems(
 	if !aligned {
 		return out
 	}
-	if methods := plan.Methods(); !slices.Contains(methods, v.report.Model.Method) {
+	methods := plan.Methods()
+	if v.report.endedEarly() { // before a branch was chosen
+		methods = append(methods, plan.Method())
+	}
+	if !slices.Contains(methods, v.report.Model.Method) {
 		out = append(out,
 			fmt.Sprintf("the recipe cannot train with method %s",
 				printableName(v.report.Model.Method)))
@@ -309,7 +313,11 @@ func (v *verifier) triesProblems(
 	} else if got != nil {
 		want.Chosen = got.Chosen
 		want.Score.Value = got.Score.Value
-		if !reflect.DeepEqual(got, want) || got.Chosen < 1 || got.Chosen > len(got.Candidates) {
+		chosen := got.Chosen >= 1 && got.Chosen <= len(got.Candidates)
+		if v.report.endedEarly() {
+			chosen = got.Chosen == 0 && got.Score.Value == 0
+		}
+		if !reflect.DeepEqual(got, want) || !chosen {
 			out = append(out, "the search differs from the recipe")
 		}
 	}
@@ -323,7 +331,7 @@ func (v *verifier) triesProblems(
 			sizes = append(sizes, pipeline.SizeName(size))
 		}
 		if !slices.Equal(sizes, names) || !nearlyEqual(x.Eta, law.Eta) || !nearlyEqual(x.Gamma, law.Gamma) ||
-			!slices.Contains(x.Sizes, x.Chosen) {
+			!(slices.Contains(x.Sizes, x.Chosen) || v.report.endedEarly() && x.Chosen == 0 && x.Right == 0) {
 			out = append(out, "the choice of a size differs from the recipe")
 		}
 	}

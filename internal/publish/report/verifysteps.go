@@ -152,7 +152,8 @@ func choiceProblem(r *Report, events []Event, made int) string {
 			left++
 		}
 	}
-	if len(kids) > 0 && left != len(kids)-1 {
+	abstained := made == 0 && left == len(kids) && r.lacksClasses() // before it chose a branch
+	if len(kids) > 0 && left != len(kids)-1 && !abstained {
 		return fmt.Sprintf(
 			"of %d training branches, %d are marked as not taken",
 			len(kids),

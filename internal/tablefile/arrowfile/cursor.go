@@ -418,7 +418,8 @@ func (x *Field) decodeFloat(b []byte) float64 {
 	return math.Float64frombits(binary.LittleEndian.Uint64(b))
 }
 
-// numberOf returns the number of a value of a column with [Field.Stored].
+// numberOf returns the number of a value of a column with [Field.Stored]. A negative zero is 0, as in the text of
+// [Field.formatFloat].
 func (x *Field) numberOf(b []byte) float64 {
 	switch x.kind {
 	case signed:
@@ -431,7 +432,7 @@ func (x *Field) numberOf(b []byte) float64 {
 		}
 		return 0
 	}
-	return x.decodeFloat(b)
+	return x.decodeFloat(b) + 0 // -0 + 0 is 0
 }
 
 // formatFloat formats a number with the fewest digits that identify it among those of its width or, in full, among those of

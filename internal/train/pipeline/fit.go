@@ -207,11 +207,14 @@ func (p *Pipeline) runFrom(
 	if training, train, err = r.runBefore(ctx, training, train, false); err != nil {
 		return nil, err
 	}
-	out, err := r.trainOrSearch(ctx, training, train)
+	out, err := r.trainWithClasses(ctx, training, train)
 	if err != nil {
 		return nil, err
 	}
 	res := p.newResult(plan, r.Findings, out)
+	if res.LacksClasses() {
+		res.addUntried(plan)
+	}
 	if err := res.describeChoice(ctx, plan, out); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/selection"
 	"github.com/dptrain/dptrain/internal/train/stage"
 )
@@ -191,6 +192,37 @@ func (r *runner) completeClasses(target *dataset.Column) {
 			return
 		}
 	}
+}
+
+// trainWithClasses runs the training part. If fewer than two classes were found the run abstains: it makes no further
+// release. The decision depends on the released vocabulary only.
+func (r *runner) trainWithClasses(
+	ctx context.Context,
+	s *mechanism.Session,
+	v mechanism.Records,
+) (*trained, error) {
+	if r.lacksClasses() {
+		return &trained{method: r.plan.Method(), abstained: true}, nil
+	}
+	return r.trainOrSearch(ctx, s, v)
+}
+
+// lacksClasses reports whether the classes were to be found and fewer than two were. A rehearsal has as many as it was
+// planned for.
+func (r *runner) lacksClasses() bool {
+	return r.plan.forcedClasses == 0 && lacksClasses(r.Findings, r.pipeline.Target)
+}
+
+// LacksClasses reports whether the run abstained because fewer than two classes were found.
+func (res *Result) LacksClasses() bool {
+	return res.Abstained && lacksClasses(res.Findings, res.Target)
+}
+
+// lacksClasses reports whether fewer than two classes of the target were found. It is false if they are declared.
+func lacksClasses(found stage.Findings, target string) bool {
+	return slices.ContainsFunc(found.Vocabulary, func(v stage.Vocabulary) bool {
+		return v.Column == target && len(v.Words) < leastClasses
+	})
 }
 
 // allClassCounts returns the numbers of classes that each of [Pipeline.trainings] is planned for.

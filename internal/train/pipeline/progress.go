@@ -7,8 +7,8 @@ import (
 )
 
 // Stages lists the stages that a run of the plan announces to Options.Progress, each once. A
-// run in which every method abstained leaves out the held-out metric, and one that finds more than two classes
-// may leave out the count.
+// run in which every method abstained leaves out the held-out metric, one that finds more than two classes may leave
+// out the count, and one that finds fewer leaves out the training.
 func (p *Plan) Stages() []string {
 	var out []string
 	if p.of.Budget.Unit != (budget.Unit{}) {

@@ -90,7 +90,7 @@ func (c Candidate) Form() string {
 type Searched struct {
 	Search     Search
 	Eta, Gamma float64 // parameters of the distribution of the number of tries
-	Chosen     int     // the candidate that won, from 0
+	Chosen     int     // the candidate that won, from 0; -1 for a run that ended before the search
 	// Score is the released R² or accuracy of the winning try on the scoring
 	// records. It is the largest of several noisy numbers, so it is biased upwards;
 	// the held-out metric is not.
@@ -161,6 +161,28 @@ func (p *Pipeline) searchTree(
 		plan.tries = append(plan.tries, t)
 	}
 	return budget.SelectBest(trainNode, law, kids...).WithRole(budget.RolePart), nil
+}
+
+// addUntried describes the search and the choice of sizes that a run was planned with but ended before. Their
+// parameters are a part of its price.
+func (res *Result) addUntried(plan *Plan) {
+	if x := plan.of.Search; x != nil {
+		law, _, _ := plan.Selection(plan.SearchPath())
+		res.Search = &Searched{
+			Search: *x,
+			Eta:    law.Eta,
+			Gamma:  law.Gamma,
+			Chosen: -1,
+		}
+	}
+	if law, _, ok := plan.Selection(plan.SizesPath()); ok {
+		res.Sizes = &SizeSearch{
+			Sizes: sizesOf(plan.of.Selector),
+			Runs:  plan.of.sizeRuns(),
+			Eta:   law.Eta,
+			Gamma: law.Gamma,
+		}
+	}
 }
 
 // trainOrSearch runs the training part. s is the session of the root.

@@ -50,7 +50,7 @@ type SizeSearch struct {
 	Sizes      []int
 	Runs       float64 // mean number of tries
 	Eta, Gamma float64 // parameters of the distribution of the number of tries
-	Chosen     int     // the size that won
+	Chosen     int     // the size that won; 0 for a run that ended before it tried any
 	// Right is the released number of training records that the winning try
 	// predicts rightly. It is the largest of several noisy numbers, of records that
 	// the model was trained on: it is biased upwards twice, and the held-out

@@ -284,6 +284,7 @@ func (r *runner) stoppedResult(
 		Events:      s.Events(),
 		Unprotected: p.unprotectedFacts(),
 	}
+	res.addUntried(plan)
 	res.Warnings = p.warnings(res)
 	var err error
 	res.Curator = Curator{Seconds: r.seconds}

@@ -41,6 +41,7 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 				Text:     toSentence(r.Stopped.Advice()) + " The run stopped before training.",
 			},
 		)
+	case r.LacksClasses(): // the stage that found them warns
 	case r.Abstained && r.Model == nil:
 		out = append(out, Warning{
 			Code:     stage.CodeAbstained,

@@ -56,7 +56,7 @@ func classesFound(v stage.Vocabulary) []stage.Warning {
 			Code:     stage.CodeNoClasses,
 			Severity: stage.Critical,
 			Text: fmt.Sprintf(
-				"%s of the target %q was found, and two are needed: the others are too rare at this budget, or there are none. List them (data.classes) if they are public, or use more records or a larger epsilon.",
+				"%s of the target %q was found, and two are needed, so there is no model, and the budget is spent. The others are too rare at this budget, or there are none. List them (data.classes) if they are public, or use more records or a larger epsilon.",
 				[]string{"No class", "Only one class"}[n], v.Column),
 		}}
 	case v.Cut:
