@@ -191,8 +191,8 @@ func (m *mixture) backwardDelta(epsilon float64, second []atom) float64 {
 	return sum
 }
 
-// secondAloneDelta returns the delta of the mixture at epsilon if the first kid releases no output: that of
-// the second kid on a random part of the records.
+// secondAloneDelta returns the delta of the mixture at epsilon if the first kid releases nothing. The mixture is then the
+// second kid on a random part of the records.
 func (w *composer) secondAloneDelta(n *Node, epsilon float64) float64 {
 	p := Node{
 		Op:   OpParallel,

@@ -226,8 +226,7 @@ func (w *composer) composeLosses(p product, h float64) lossMass {
 	return w.convolveFactors(fs, h, math.Min(exponent, 1/h))
 }
 
-// pointwiseMax returns the larger of two sampled curves; each stays at its last
-// dot beyond its end.
+// pointwiseMax returns the pointwise maximum of two sampled curves. Beyond its end, a curve keeps its last value.
 func pointwiseMax(a, b []float64) []float64 {
 	if len(a) < len(b) {
 		a, b = b, a

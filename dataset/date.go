@@ -262,7 +262,7 @@ func momentIn(day, count, perSecond int64, zone *time.Location) cell.Moment {
 // int96Epoch is the day number of 1970-01-01 in INT96 timestamps, which count days from 4713 BC.
 const int96Epoch = 2440588
 
-// int96 reads a timestamp of 12 bytes: the nanoseconds of a day, and that day since 1970-01-01.
+// int96 decodes a 12-byte timestamp into days since 1970-01-01 and nanoseconds since midnight.
 func int96(v parquetfile.Value) (day, nanos int64) {
 	day = int64(int32(binary.LittleEndian.Uint32(v.Bytes[8:])))
 	return day - int96Epoch, int64(binary.LittleEndian.Uint64(v.Bytes))

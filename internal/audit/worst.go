@@ -50,7 +50,7 @@ func (x WorstPair) leaves(name string, law budget.Law) []budget.Node {
 	return out
 }
 
-// A WorstRelease spends a draw of the leaf name and returns the output as a constant number of numbers.
+// A WorstRelease spends one draw of the leaf called name and returns the output, whose length is always the same.
 type WorstRelease func(s *mechanism.Session, name string, draw int) ([]float64, error)
 
 // RelationFor returns the relation of the pair that represents a release under rel, and whether there is one. Tables

@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
-// Large reports whether a table in a file, or in all files of a pattern, may take more than half of the memory
+// Large reports whether a table in a file, or in all files that match a pattern, may take more than half of the memory
 // available to the process. It is an estimate based only on the size of the files and public facts, and assumes short
 // cells.
 func Large(path string, fields int, schema dataset.Schema) bool {

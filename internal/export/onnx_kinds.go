@@ -71,7 +71,7 @@ func (x *onnxModel) additiveScore(m *regression.Additive, total string) string {
 	return total
 }
 
-// stepLookup looks up numbers: the value after the edges that are at most the number.
+// stepLookup looks up the value of a step function for each number: that after the last edge not above the number.
 func (x *onnxModel) stepLookup(s regression.Step, of string) string {
 	if len(s.Edges) == 0 {
 		return x.rowConstant(s.Values[0])

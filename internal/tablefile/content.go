@@ -360,8 +360,8 @@ func hasStrayZeros(line []byte) bool {
 	return 4*(len(line)-len(text)) < len(line) && utf8.Valid(text) && !bytes.ContainsFunc(text, isControl)
 }
 
-// isControl reports whether r is a control character that no table of text contains: neither a blank nor the end of a
-// line, of a file or of a field.
+// isControl reports whether r is a control character that does not occur in text tables. Tabs, line ends and the
+// characters that end a field or a file do.
 func isControl(r rune) bool {
 	return r < ' ' && !strings.ContainsRune("\t\n\v\f\r\x1a\x01", r)
 }

@@ -123,8 +123,7 @@ func (c *Encoder) EncodeNumbers(
 	return e, to
 }
 
-// tooManyExceptions reports whether there are more exceptions among n numbers than the largest
-// capacity.
+// tooManyExceptions reports whether the exceptions among n numbers exceed the largest capacity.
 func tooManyExceptions(exceptions, n int) bool {
 	return exceptions > n/exceptionClasses[len(exceptionClasses)-1]
 }

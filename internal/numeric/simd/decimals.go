@@ -31,8 +31,8 @@ func (d Decimals) Number(k int32) float64 {
 	return math.FMA(math.FMA(-q, d.power, float64(k)), d.over, q)
 }
 
-// Pack sets dst to the integers next to the numbers of a column times the power, and bit k of byte i of exact to whether Number gives the very bits
-// of number 8i+k back. Where it does not, dst holds any integer.
+// Pack multiplies the numbers of a column by the power and stores the nearest integers in dst. Bit k of byte i of exact
+// is set if Number restores number 8i+k bit for bit; otherwise dst holds an arbitrary integer.
 func (d Decimals) Pack(dst, exact []byte, column []float64) int {
 	checkLength(len(dst), d.width*len(column))
 	checkLength(len(exact), len(column)/8)

@@ -31,7 +31,7 @@ func (v *verifier) signature(name string, key *sign.PublicKey) {
 	case key == nil:
 		v.skip(check,
 			name+SignatureSuffix+
-				" was not checked: give the public key of the publisher with --key")
+				" was not checked: pass the publisher's public key with --key")
 	case errors.Is(err, os.ErrNotExist):
 		v.add(check, "",
 			[]string{"the release is not signed: there is no " + name + SignatureSuffix})

@@ -14,7 +14,7 @@ const (
 	AsNumber
 )
 
-// A Cell is a cell of a column. It has neither a number nor a text if the cell has no value.
+// A Cell is a cell of a column. If it is empty, IsNumber is false and Text has no bytes.
 type Cell struct {
 	Number   float64
 	IsNumber bool

@@ -251,7 +251,7 @@ func (w *errorOutput) failure(driver string) error {
 	case "function":
 		return &fault.Error{Kind: fault.Data,
 			Message: fmt.Sprintf(
-				"the query reads from %q, which may guess names and types from rows or do more than reading",
+				"the query reads from %q, which may guess names and types from rows or have side effects",
 				f.Column),
 			Hint: "use tables, views, read_parquet, range, generate_series or unnest; for a CSV file, use data.path"}
 	}

@@ -212,8 +212,8 @@ func (b *brcRun) startFromPublic(ctx context.Context) error {
 	return nil
 }
 
-// startFromLabels is startFromPublic beside a private target: the logistic regression of the labels on the features,
-// which are public, is released with noise. The weights of the records depend on their labels and on that release.
+// startFromLabels is startFromPublic for a private target. It releases a logistic regression of the labels on the public
+// features with noise; the weights of the records depend on their labels and on that release.
 func (b *brcRun) startFromLabels(ctx context.Context) error {
 	m, err := linear.ReleaseLabels(ctx, b.session, startLeaf, b.labels)
 	if err != nil {

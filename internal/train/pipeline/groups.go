@@ -39,7 +39,7 @@ func (r *rules) checkGroups() {
 	if r.Groups == "" {
 		if r.GroupsOnly {
 			r.addProblem(ErrGroups, field, "",
-				"a column is read for groups only, and none is named")
+				"a column is read only to form groups, but the run has no groups")
 		}
 		return
 	}

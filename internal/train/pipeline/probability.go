@@ -28,8 +28,8 @@ func (c *scoreCounts) classTotals() (first, second float64) {
 	return first, second
 }
 
-// probabilityCurve returns the probability of the second class as a curve in the score; nil where the noise hides too
-// much.
+// probabilityCurve returns the probability of the second class as a function of the score, or nil if there is too much
+// noise to estimate it.
 func (c *scoreCounts) probabilityCurve() *regression.Probability {
 	first, second := c.classTotals()
 	noise := c.Sigma * math.Sqrt(cutoffBins)

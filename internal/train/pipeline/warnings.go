@@ -206,7 +206,7 @@ func (p *Pipeline) checkPublicColumns() error {
 			Field: "privacy.relation",
 			Err:   ErrRelation,
 			Message: fmt.Sprintf(
-				"with the relation %v, no column of the run is public: the target and every feature are private",
+				"no column of the run is public under the relation %v: the target and every feature are private",
 				p.Budget.Relation),
 			Hint: "use the relation " + budget.Substitute.String() +
 				", which protects whole records",

@@ -425,10 +425,10 @@ func (p Private) noiseThreshold(sigma, n float64) float64 {
 	return sigma * math.Sqrt(2*math.Log(n/spurious))
 }
 
-// exponentRange finds the magnitudes of a column from its noisy counts: those of the bins above the threshold,
-// except the outermost ones that together hold at most the tail's share of the counts of these bins. If no bin
-// is above it, neighbouring ones are pooled, see [pooledRange]. If one bin of the target or of an outline is,
-// adjacent ones are considered; see [magnitudesAround].
+// exponentRange finds the magnitudes of a column from its noisy counts. They are those of the bins above the threshold,
+// without the outermost bins if these hold at most the tail's share of the counts. If no bin is above the threshold,
+// neighbouring bins are pooled (see [pooledRange]). If only one is, of the target or of an outline, adjacent bins are
+// considered too (see [magnitudesAround]).
 func exponentRange(
 	c noisyCounts,
 	threshold, pooled float64,
