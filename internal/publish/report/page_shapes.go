@@ -156,6 +156,7 @@ func (x Sum) draw(name, unit string) (document.Block, bool) {
 // levels draws the categories of a column.
 func (x Sum) levels(j int, unit string) (document.Block, bool) {
 	var bars []chart.Bar
+	noisy := false
 	g := &document.Table{Head: []string{"category", "adds", "standard error"}}
 	for _, t := range x.Terms {
 		if t.Column != j {
@@ -166,6 +167,7 @@ func (x Sum) levels(j int, unit string) (document.Block, bool) {
 			name = "all others"
 		}
 		half := 1.96 * t.StdError
+		noisy = noisy || t.StdError > 0
 		if len(bars) < mostLevels {
 			bars = append(bars, chart.Bar{
 				Label: name,
@@ -180,7 +182,11 @@ func (x Sum) levels(j int, unit string) (document.Block, bool) {
 	if len(bars) == 0 {
 		return document.Block{}, false
 	}
-	return figure(chart.Bars(x.heading(x.Columns[j].Name), bars), x.heading(x.Columns[j].Name)+": contribution of each category, with 1.96 standard deviations of the noise.", g), true
+	caption := x.heading(x.Columns[j].Name) + ": contribution of each category"
+	if noisy {
+		caption += "; the whiskers are 1.96 standard deviations of the privacy noise, without sampling error"
+	}
+	return figure(chart.Bars(x.heading(x.Columns[j].Name), bars), caption+".", g), true
 }
 
 // widest is the widest range that is drawn. A column without a known range has an uninformative one, and is described
@@ -287,8 +293,11 @@ func (x Sum) curve(j int, unit string) (document.Block, bool) {
 	if lower != c.Lower {
 		caption = x.heading(c.Name) + ": contribution over the range of about nine in ten records or more"
 	}
-	if s.Low != nil {
-		caption += "; the band is 1.96 standard deviations of the noise in the slope"
+	switch {
+	case s.Low != nil:
+		caption += "; the band is 1.96 standard deviations of the privacy noise in the slope, without sampling error"
+	case deviation > 0: // see docs/proofs/boosted-additive.md, "Noise in the curves"
+		caption += "; the curve contains privacy noise, for which no band is drawn"
 	}
 	caption += "."
 	if !math.IsNaN(missing) {

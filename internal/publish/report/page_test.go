@@ -251,3 +251,42 @@ func TestPagePrices(t *testing.T) {
 		}
 	}
 }
+
+// TestCaptionsNameTheNoise checks that the caption of a picture describes its band or whiskers, that it names the noise
+// of a curve, which has no band, and that a model without noise has neither.
+func TestCaptionsNameTheNoise(t *testing.T) {
+	const (
+		band     = "the band is 1.96 standard deviations of the privacy noise in the slope, without sampling error."
+		whiskers = "the whiskers are 1.96 standard deviations of the privacy noise, without sampling error."
+		curve    = "the curve contains privacy noise, for which no band is drawn."
+	)
+	for _, deviation := range []float64{0, .1} {
+		sum := Sum{Additive: &regression.Additive{
+			Linear: regression.Linear{
+				Columns: []regression.Column{
+					{Name: "line", Lower: -1, Upper: 1},
+					{Name: "steps", Lower: -1, Upper: 1},
+					{Name: "word", Type: regression.Category, Categories: []string{"a"}},
+				},
+				Terms: []regression.Term{
+					{Column: 0, Coefficient: 1, StdError: deviation},
+					{Column: 1, Coefficient: 1, StdError: deviation},
+					{Column: 2, Category: "a", Coefficient: 1, StdError: deviation},
+				},
+			},
+			Shapes: []regression.Shape{{
+				Column: 1,
+				Step:   regression.Step{Edges: []float64{0}, Values: []float64{-1, 1}},
+			}},
+		}}
+		for name, want := range map[string]string{"line": band, "steps": curve, "word": whiskers} {
+			block, ok := sum.draw(name, "units")
+			if !ok {
+				t.Fatalf("no picture of %s", name)
+			}
+			if strings.Contains(block.Caption, want) != (deviation > 0) {
+				t.Errorf("%s with standard error %v: %q", name, deviation, block.Caption)
+			}
+		}
+	}
+}
