@@ -15,7 +15,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// A Source holds the files from which a page is generated: the other files of a release.
+// A Source holds the files of a release from which its page is generated.
 type Source struct {
 	Report *Report
 	Model  regression.Model // nil when the method abstained
