@@ -669,7 +669,7 @@ func TestSiteInChromium(t *testing.T) {
 	)
 	b.CheckScreens("site-1-index")
 	for _, q := range []struct{ words, page string }{
-		{"held-out R²", "proofs/evaluation.html"},
+		{"held out R²", "proofs/evaluation.html"}, // "held-", as typed, would be an invalid query
 		{"abstained", "reference/exit-codes.html"},
 		{"onnxruntime", "guide/export.html"},
 	} {
