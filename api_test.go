@@ -50,7 +50,8 @@ func TestExampleRecipesPlanAsRuns(t *testing.T) {
 			t.Errorf("%s: the steps differ", path)
 		}
 		r.Data.Header = table.Header
-		if published := must(r.Public()); !bytes.Equal(plan.Recipe(), published) {
+		published := must(r.Public())
+		if !bytes.Equal(plan.Recipe(), published) {
 			t.Errorf("%s: publishes\n%s\nnot\n%s", path, plan.Recipe(), published)
 		}
 		again, err := dptrain.ParseRecipe("published", plan.Recipe())
@@ -88,7 +89,8 @@ func TestRecipeIsChanged(t *testing.T) {
 		t.Errorf("%v %s\n%s", g, plan.Method(), plan.Recipe())
 	}
 	run.Model = adassp.AdaSSP{}
-	if _, err := run.Plan(table); !errors.Is(err, pipeline.ErrFallback) {
+	_, err := run.Plan(table)
+	if !errors.Is(err, pipeline.ErrFallback) {
 		t.Errorf("the fallback is the recipe's, and adassp never abstains: %v", err)
 	}
 	run.Model = tukey.Tukey{Buckets: 450}
@@ -254,7 +256,8 @@ func TestHoldUnits(t *testing.T) {
 		Unit:    budget.Unit{Column: "person", MaxRows: 2},
 	}
 	fit := must(must(run.Plan(dptrain.Hold(held))).Fit(t.Context(), dptrain.Hold(held)))
-	if kept := fit.Curator.TrainRows + fit.Curator.HoldoutRows; kept != n/3*2 {
+	kept := fit.Curator.TrainRows + fit.Curator.HoldoutRows
+	if kept != n/3*2 {
 		t.Errorf("%d records are kept of %d units", kept, n/3)
 	}
 	none := must(
@@ -263,7 +266,8 @@ func TestHoldUnits(t *testing.T) {
 			[]dataset.ColumnData{{Floats: x}, {Floats: x}, {Floats: x}},
 			nil,
 		))
-	if _, err := run.Plan(dptrain.Hold(none)); !errors.Is(err, dptrain.ErrSchema) {
+	_, err := run.Plan(dptrain.Hold(none))
+	if !errors.Is(err, dptrain.ErrSchema) {
 		t.Errorf("without units: %v", err)
 	}
 }
@@ -303,7 +307,8 @@ func TestSharesMatchPlanAndRecipe(t *testing.T) {
 			shares[l.Place.Stage] += l.Share
 		}
 	}
-	if got := shares["selection"] / shares["scaling"]; math.Abs(got-2.5) > 1e-9 {
+	got := shares["selection"] / shares["scaling"]
+	if math.Abs(got-2.5) > 1e-9 {
 		t.Errorf("selection has %v times what the ranges have: %v", got, shares)
 	}
 	run.Selector = nil
@@ -357,7 +362,8 @@ func TestPureRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if g := plan.Guarantee(); g.Delta != 0 || g.Epsilon > 3 || fit.Model == nil {
+		g := plan.Guarantee()
+		if g.Delta != 0 || g.Epsilon > 3 || fit.Model == nil {
 			t.Errorf("%s: %v, model %v", name, g, fit.Model)
 		}
 	}
@@ -371,7 +377,8 @@ func TestPureRun(t *testing.T) {
 	} {
 		r := run
 		change(&r)
-		if _, err := r.Plan(table); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := r.Plan(table)
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

@@ -148,7 +148,9 @@ func TestDefaults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := string(plan.Recipe()), string(must(starter.Public())); got != want {
+		got := string(plan.Recipe())
+		want := string(must(starter.Public()))
+		if got != want {
 			t.Errorf("the recipe of the run:\n%s\nof `dptrain init`:\n%s", got, want)
 		}
 	}
@@ -197,7 +199,8 @@ func TestInvalidSettingsAreRejectedBeforeReading(t *testing.T) {
 			t.Errorf("%+v: %v, %v, want %q", run, plan, err, want)
 		}
 	}
-	if _, err := dptrain.Open("absent.csv"); !errors.Is(err, dataset.ErrUnreadable) {
+	_, err := dptrain.Open("absent.csv")
+	if !errors.Is(err, dataset.ErrUnreadable) {
 		t.Errorf("open: %v", err)
 	}
 }
@@ -333,7 +336,8 @@ func TestSave(t *testing.T) {
 	}
 	want := []string{"curator/run.json", "release/model.json", "release/recipe.yaml",
 		"release/report.html", "release/report.json"}
-	if got := filesIn(out); !slices.Equal(got, want) {
+	got := filesIn(out)
+	if !slices.Equal(got, want) {
 		t.Errorf("files: %v", got)
 	}
 	v := must(
@@ -345,7 +349,8 @@ func TestSave(t *testing.T) {
 	if v.Err() != nil {
 		t.Errorf("verify: %+v", v)
 	}
-	if err := fit.Save(out); !errors.Is(err, report.ErrExists) {
+	err := fit.Save(out)
+	if !errors.Is(err, report.ErrExists) {
 		t.Errorf("a second save: %v", err)
 	}
 	fit.Curator.TrainRows = 2109876543 // digits that no other number contains
@@ -465,7 +470,8 @@ func TestStreamedRunRemovesScratch(t *testing.T) {
 		fit.Curator.Seconds["read"] <= 0 {
 		t.Errorf("%d rows, R² %v", fit.Curator.Rows, fit.R2)
 	}
-	if left := must(os.ReadDir(folder)); len(left) > 0 {
+	left := must(os.ReadDir(folder))
+	if len(left) > 0 {
 		t.Errorf("%d folders are left", len(left))
 	}
 	for _, engine := range []string{"memory", "auto"} {
@@ -473,7 +479,8 @@ func TestStreamedRunRemovesScratch(t *testing.T) {
 		must(must(run.Plan(table)).Fit(t.Context(), table))
 	}
 	run.Engine = "disk"
-	if _, err := must(run.Plan(table)).Fit(t.Context(), table); err == nil {
+	_, err := must(run.Plan(table)).Fit(t.Context(), table)
+	if err == nil {
 		t.Error("an engine of another name")
 	}
 	loans := must(dptrain.Open("testdata/loans.csv"))
@@ -487,7 +494,8 @@ func TestStreamedRunRemovesScratch(t *testing.T) {
 	}
 	plan := must(run.Plan(loans))
 	for range 2 {
-		if _, err := plan.Fit(t.Context(), loans); !errors.Is(err, pipeline.ErrEngine) {
+		_, err := plan.Fit(t.Context(), loans)
+		if !errors.Is(err, pipeline.ErrEngine) {
 			t.Errorf("the minimiser of all rows: %v", err)
 		}
 	}
@@ -541,7 +549,8 @@ func filesIn(dir string) []string {
 	var out []string
 	for _, list := range []string{"*/*", "*/*/*"} {
 		for _, path := range must(filepath.Glob(filepath.Join(dir, list))) {
-			if info := must(os.Stat(path)); !info.IsDir() {
+			info := must(os.Stat(path))
+			if !info.IsDir() {
 				out = append(out, filepath.ToSlash(must(filepath.Rel(dir, path))))
 			}
 		}

@@ -167,7 +167,8 @@ func checkType(name string, of ast.Expr, check func(member string, types ...ast.
 func receiverName(d *ast.FuncDecl) *ast.Ident {
 	var name *ast.Ident
 	ast.Inspect(d.Recv.List[0].Type, func(n ast.Node) bool {
-		if x, ok := n.(*ast.Ident); ok && name == nil {
+		x, ok := n.(*ast.Ident)
+		if ok && name == nil {
 			name = x
 		}
 		return name == nil
@@ -251,7 +252,9 @@ const ( J = iota; k; L )
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := strings.Join(exportedNames(file), ""), "ACDGIJL"; got != want {
+	got := strings.Join(exportedNames(file), "")
+	want := "ACDGIJL"
+	if got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -54,7 +54,8 @@ func TestPureMatrix(t *testing.T) {
 	if *update {
 		check(os.WriteFile(path, []byte(list.String()), 0o644))
 	}
-	if want := must(os.ReadFile(path)); string(want) != list.String() {
+	want := must(os.ReadFile(path))
+	if string(want) != list.String() {
 		t.Errorf("%s differs from\n%s", path, list.String())
 	}
 }
@@ -70,7 +71,8 @@ func pureOutcome(t *testing.T, run dptrain.Run, table *dptrain.Table) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g := plan.Guarantee(); g.Delta != 0 || g.Epsilon > 4*(1+1e-9) || fit.Model == nil ||
+	g := plan.Guarantee()
+	if g.Delta != 0 || g.Epsilon > 4*(1+1e-9) || fit.Model == nil ||
 		fit.R2 == nil && fit.Confusion == nil {
 		t.Errorf("%+v: guarantee %v, model %v, no metric", run, g, fit.Model)
 	}

@@ -68,13 +68,16 @@ func TestCurveShape(t *testing.T) {
 				(da+db)/2,
 			)
 		}
-		if x, y := all.Delta(a), all.Delta(b); !(0 <= y &&
+		x := all.Delta(a)
+		y := all.Delta(b)
+		if !(0 <= y &&
 			y <= x*(1+1e-9) &&
 			x <= 1 &&
 			x <= da) {
 			t.Fatalf("Compose at %v, %v: %v, %v; PLD %v", a, b, x, y, da)
 		}
-		if e := all.Epsilon(1e-6); !math.IsInf(e, 1) && all.Delta(e) > 1e-6*(1+1e-9) {
+		e := all.Epsilon(1e-6)
+		if !math.IsInf(e, 1) && all.Delta(e) > 1e-6*(1+1e-9) {
 			t.Fatalf("Epsilon(1e-6) = %v, where delta is %v", e, all.Delta(e))
 		}
 	})
@@ -217,7 +220,8 @@ func TestAccountantsNeverUnderstateLoss(t *testing.T) {
 		coarse := composePLD(step, laws...)
 		for _, eps := range []float64{-0.5, 0, 0.1, 0.5, 1, 2} {
 			want := total.hockeyStick(eps)
-			if got := c.Delta(eps); got < want-1e-13 {
+			got := c.Delta(eps)
+			if got < want-1e-13 {
 				t.Fatalf(
 					"laws %v: delta(%v) = %v, but a mechanism attains %v",
 					laws,
@@ -411,7 +415,8 @@ func TestSelectionOfPure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := p.Epsilon(0); e != 0.8 {
+	e := p.Epsilon(0)
+	if e != 0.8 {
 		t.Errorf("pure epsilon %v, want 0.8", e)
 	}
 	if _, _, ok := p.ZCDP(); ok {

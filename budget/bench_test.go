@@ -15,7 +15,8 @@ func BenchmarkCalibrate(b *testing.B) {
 		Sequence("holdout", GaussianLeaf("metric", 1, 1)),
 	)
 	for b.Loop() {
-		if _, err := Calibrate(tree, Target{Epsilon: 1, Delta: 1e-6}); err != nil {
+		_, err := Calibrate(tree, Target{Epsilon: 1, Delta: 1e-6})
+		if err != nil {
 			b.Fatal(err)
 		}
 	}

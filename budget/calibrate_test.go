@@ -65,10 +65,12 @@ func TestCalibrateProperties(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := p.Delta(target.Epsilon); d > target.Delta {
+		d := p.Delta(target.Epsilon)
+		if d > target.Delta {
 			t.Fatalf("delta(%v) = %v exceeds %v", target.Epsilon, d, target.Delta)
 		}
-		if e := p.Epsilon(target.Delta); e > target.Epsilon*(1+1e-11) {
+		e := p.Epsilon(target.Delta)
+		if e > target.Epsilon*(1+1e-11) {
 			t.Fatalf("spent %v of %v", e, target.Epsilon)
 		}
 		for _, l := range p.Leaves() {
@@ -144,7 +146,8 @@ func TestCalibrateTight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := c.Delta(target.Epsilon); d <= target.Delta {
+		d := c.Delta(target.Epsilon)
+		if d <= target.Delta {
 			t.Fatalf("laws 1%% larger would still fit: delta %v of %v", d, target.Delta)
 		}
 	})
@@ -163,7 +166,8 @@ func TestCalibratePure(t *testing.T) {
 		if !(e <= target.Epsilon*(1+1e-15) && e >= target.Epsilon*(1-1e-12)) {
 			t.Fatalf("epsilon at delta 0 is %v of %v", e, target.Epsilon)
 		}
-		if d := p.Delta(target.Epsilon); d != 0 {
+		d := p.Delta(target.Epsilon)
+		if d != 0 {
 			t.Fatalf("delta %v, want 0", d)
 		}
 	})
@@ -221,7 +225,8 @@ func TestCalibrateBasic(t *testing.T) {
 	l, _ := p.Law("s/l")
 	checkNear(t, "gaussian", g.Mu, GaussianMu(1.6*0.75/3, 6e-6/3), 1e-12)
 	checkNear(t, "laplace", l.Epsilon, 1.6*0.25/5, 1e-14)
-	if e := p.Epsilon(1e-5); e >= 2 || e < 0.5 {
+	e := p.Epsilon(1e-5)
+	if e >= 2 || e < 0.5 {
 		t.Errorf("the accountants give %v, want well below 2", e)
 	}
 	// In a Parallel inside a Sequence the larger kid determines the price.
@@ -319,7 +324,8 @@ func TestBranchesCostTheirLargest(t *testing.T) {
 	n, _ := p.Law("o/n")
 	mu, _ := p.Law("o/a")
 	checkNear(t, "informer", n.Epsilon, 0.03, 1e-15)
-	if gain := mu.Mu / GaussianMu(0.97, 1e-6); gain < 1.015 || gain > 1.03 {
+	gain := mu.Mu / GaussianMu(0.97, 1e-6)
+	if gain < 1.015 || gain > 1.03 {
 		t.Errorf("beside a branch with the rest of epsilon this one has %v of mu", gain)
 	}
 	votes, _ := p.Law("o/b")
@@ -345,10 +351,12 @@ func TestBranchesCostTheirLargest(t *testing.T) {
 			}
 		}
 	}
-	if d := p.Delta(1); d > 1e-6 || d < 0.99e-6 {
+	d := p.Delta(1)
+	if d > 1e-6 || d < 0.99e-6 {
 		t.Errorf("delta(1) = %v, want just under 1e-6", d)
 	}
-	if l := p.Leaves()[0]; !l.Informer || p.Leaves()[1].Informer {
+	l := p.Leaves()[0]
+	if !l.Informer || p.Leaves()[1].Informer {
 		t.Error("informer is not marked")
 	}
 
@@ -383,7 +391,8 @@ func TestBranchesCostTheirLargest(t *testing.T) {
 			}
 		}
 	}
-	if d := q.Delta(1); d > 1e-6 || d < 0.99e-6 {
+	d = q.Delta(1)
+	if d > 1e-6 || d < 0.99e-6 {
 		t.Errorf("delta(1) = %v, want just under 1e-6", d)
 	}
 }
@@ -462,7 +471,8 @@ func TestGuarantee(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := box.Guarantee().Mu; !math.IsInf(m, 1) {
+	m := box.Guarantee().Mu
+	if !math.IsInf(m, 1) {
 		t.Errorf("mu of a black box: %v", m)
 	}
 	sel, err := Calibrate(
@@ -512,7 +522,8 @@ func TestCalibrateAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(fresh.Leaves(), again.Leaves()); d != "" {
+		d := cmp.Diff(fresh.Leaves(), again.Leaves())
+		if d != "" {
 			t.Errorf("%v: %s", c, d)
 		}
 	}
@@ -553,7 +564,8 @@ func TestExtremeTargets(t *testing.T) {
 		if err != nil {
 			t.Fatalf("epsilon %v: %v", eps, err)
 		}
-		if d := p.Delta(eps); d > 1e-8 || d < 0.99e-8 {
+		d := p.Delta(eps)
+		if d > 1e-8 || d < 0.99e-8 {
 			t.Errorf("epsilon %v: delta %v", eps, d)
 		}
 		g := p.Guarantee()

@@ -105,7 +105,8 @@ func TestMuCoversNegligibleLoss(t *testing.T) {
 			return g
 		}
 		for e := 0.; e < 3; e += .01 {
-			if d := priced.Delta(e); d >= MinDelta && d > gaussianDelta(g.Mu, e) {
+			d := priced.Delta(e)
+			if d >= MinDelta && d > gaussianDelta(g.Mu, e) {
 				t.Errorf(
 					"lost %v: delta at %v is %v, and that of mu %v",
 					lost,
@@ -118,10 +119,12 @@ func TestMuCoversNegligibleLoss(t *testing.T) {
 		return g
 	}
 	without := math.Hypot(.02, .235)
-	if g := price(MinDelta / 10); !(g.Mu >= without && g.Mu < without*1.004) {
+	g := price(MinDelta / 10)
+	if !(g.Mu >= without && g.Mu < without*1.004) {
 		t.Errorf("mu is %v, and without the loss %v", g.Mu, without)
 	}
-	if g := price(MinDelta / 5); !math.IsInf(g.Mu, 1) {
+	g = price(MinDelta / 5)
+	if !math.IsInf(g.Mu, 1) {
 		t.Errorf("mu is %v", g.Mu)
 	}
 }

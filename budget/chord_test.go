@@ -25,7 +25,8 @@ func TestChord(t *testing.T) {
 				)
 			}
 		}
-		if at := (chord{epsilon, 0}).deltaAt(epsilon * 1.001); !math.IsInf(at, 1) {
+		at := (chord{epsilon, 0}).deltaAt(epsilon * 1.001)
+		if !math.IsInf(at, 1) {
 			t.Errorf("%v beyond the end", at)
 		}
 	}
@@ -34,7 +35,8 @@ func TestChord(t *testing.T) {
 			c := chord{end, gaussianDelta(mu, end)}
 			for k := range 21 {
 				x := end * float64(k) / 20
-				if exact := gaussianDelta(mu, x); exact > c.deltaAt(x) {
+				exact := gaussianDelta(mu, x)
+				if exact > c.deltaAt(x) {
 					t.Errorf(
 						"mu %v, from %v: %v at %v is above %v",
 						mu,
@@ -68,7 +70,8 @@ func TestChordOfSelection(t *testing.T) {
 		a := p.root.account
 		mu := p.Guarantee().Mu
 		last := 1.
-		if end := a.tangentChord().epsilon; !(end > 0 && end < epsilon) {
+		end := a.tangentChord().epsilon
+		if !(end > 0 && end < epsilon) {
 			t.Errorf("epsilon %v: the chord ends at %v", epsilon, end)
 		}
 		for k := range 41 {
@@ -85,7 +88,8 @@ func TestChordOfSelection(t *testing.T) {
 					last,
 				)
 			}
-			if g := gaussianDelta(mu, x); d > g*(1+1e-9) {
+			g := gaussianDelta(mu, x)
+			if d > g*(1+1e-9) {
 				t.Errorf("epsilon %v: mu %v gives %v at %v, not %v", epsilon, mu, g, x, d)
 			}
 			last = d

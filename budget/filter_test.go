@@ -42,11 +42,13 @@ func TestLimitValues(t *testing.T) {
 		if delta > v.total.BlackBox || delta < v.total.BlackBox-deltaUnit {
 			t.Errorf("black-box delta %v of %v", delta, v.total.BlackBox)
 		}
-		if e := v.total.EpsilonOf(limit); e > v.total.Epsilon {
+		e := v.total.EpsilonOf(limit)
+		if e > v.total.Epsilon {
 			t.Errorf("%+v: the limit promises %v only", v.total, e)
 		}
 		limit.Cost += int64(math.Ceil(float64(limit.Cost) * 1e-9))
-		if e := v.total.EpsilonOf(limit); e <= v.total.Epsilon*(1-1e-9) {
+		e = v.total.EpsilonOf(limit)
+		if e <= v.total.Epsilon*(1-1e-9) {
 			t.Errorf("%+v: the limit is not the largest: %v", v.total, e)
 		}
 	}
@@ -69,7 +71,8 @@ func TestLimitRefuses(t *testing.T) {
 		{Epsilon: 1, Delta: 1e-6, Relation: 9},
 		{Epsilon: math.Inf(1), Delta: 1e-6},
 	} {
-		if limit, err := total.Limit(); !errors.Is(err, ErrTarget) {
+		limit, err := total.Limit()
+		if !errors.Is(err, ErrTarget) {
 			t.Errorf("%+v: %v, %v", total, limit, err)
 		}
 	}
@@ -258,7 +261,8 @@ func TestChargeSaturates(t *testing.T) {
 		huge.Plus(huge).Cost != maxUnits {
 		t.Errorf("%+v", huge)
 	}
-	if c := BlackBoxCharge(GDP, 1e4, 0); c.Cost < 1<<41 {
+	c := BlackBoxCharge(GDP, 1e4, 0)
+	if c.Cost < 1<<41 {
 		t.Errorf("a pure step of epsilon 1e4 costs %+v", c)
 	}
 	limit, err := Total{Epsilon: 5000, Delta: 1e-6}.Limit()
@@ -326,7 +330,8 @@ func TestFilterOnFiftyMixedRuns(t *testing.T) {
 			sum += epsilon
 			admitted++
 		}
-		if e := total.EpsilonOf(spent); e >= sum || e > total.Epsilon || admitted < 10 {
+		e := total.EpsilonOf(spent)
+		if e >= sum || e > total.Epsilon || admitted < 10 {
 			t.Errorf(
 				"%v: %d runs of epsilon %v in all cost %v of %v",
 				c,

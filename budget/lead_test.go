@@ -74,7 +74,8 @@ func TestLeadCalibration(t *testing.T) {
 			leaf.Law.Epsilon != lead {
 			t.Errorf("%s: lead %v, leaf %+v", v.name, lead, leaf)
 		}
-		if e := p.Epsilon(v.target.Delta); e > v.target.Epsilon {
+		e := p.Epsilon(v.target.Delta)
+		if e > v.target.Epsilon {
 			t.Errorf("%s: spends epsilon %v", v.name, e)
 		}
 		for _, point := range p.Guarantee().Profile {
@@ -121,7 +122,8 @@ func TestLeadRefuses(t *testing.T) {
 		"nothing follows": Parallel("fit").WithLead(PureLeaf("lead", .1, 1)),
 		"of a seq":        Sequence("fit", GaussianLeaf("a", 1, 1)).WithLead(PureLeaf("lead", .1, 1)),
 	} {
-		if p, err := Calibrate(tree, Target{Epsilon: 1, Delta: 1e-6}); err == nil {
+		p, err := Calibrate(tree, Target{Epsilon: 1, Delta: 1e-6})
+		if err == nil {
 			t.Errorf("%s: %+v", name, p.Leaves())
 		}
 	}
@@ -190,7 +192,8 @@ func TestStopIsPaidFor(t *testing.T) {
 		}
 		stop, _ := p.LeadCharge(ZCDP).Value()
 		whole, _ := p.Charge(ZCDP).Value()
-		if want := v.lead * v.lead / 2; math.Abs(stop-want) > 1e-9 || !(stop < whole) {
+		want := v.lead * v.lead / 2
+		if math.Abs(stop-want) > 1e-9 || !(stop < whole) {
 			t.Fatalf("stopping costs %v, want %v; the whole costs %v", stop, want, whole)
 		}
 		for _, second := range []float64{v.first, v.second} { // the step that sees the record after the lead
@@ -308,7 +311,8 @@ func TestLeadCharge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := p.LeadCharge(ZCDP); c != (Charge{}) {
+	c := p.LeadCharge(ZCDP)
+	if c != (Charge{}) {
 		t.Errorf("without a lead: %+v", c)
 	}
 }

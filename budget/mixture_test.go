@@ -143,7 +143,8 @@ func TestMixtureByFewAtoms(t *testing.T) {
 						back,
 					)
 				}
-				if got := m.largestDirection(epsilon); got != math.Max(there, back) {
+				got := m.largestDirection(epsilon)
+				if got != math.Max(there, back) {
 					t.Errorf(
 						"%v | %v at %v: the larger one is %v, want %v",
 						first,
@@ -186,7 +187,9 @@ func TestReusedMixtureKeepsItsBits(t *testing.T) {
 		m.setFirst(w.buildCurves(n.Kids[0].flattenProducts()))
 		fresh := w.newMixture(&n)
 		for _, epsilon := range []float64{-.4, 0, .1, .5, 1, 3, 20} {
-			if got, want := m.deltaAt(epsilon), fresh.deltaAt(epsilon); got != want {
+			got := m.deltaAt(epsilon)
+			want := fresh.deltaAt(epsilon)
+			if got != want {
 				t.Errorf("%v: delta(%v) = %v, want %v", first, epsilon, got, want)
 			}
 		}
@@ -278,7 +281,8 @@ func TestCoinCalibration(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if l, _ := q.Law("fit/holdout"); math.Abs(l.Mu/mu-1) > 1e-9 {
+			l, _ := q.Law("fit/holdout")
+			if math.Abs(l.Mu/mu-1) > 1e-9 {
 				t.Errorf("%s: the second part has mu %v of %v", name, l.Mu, mu)
 			}
 		}

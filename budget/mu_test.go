@@ -22,7 +22,8 @@ func TestMuOfBlackBox(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if mu := p.Guarantee().Mu; !math.IsInf(mu, 1) {
+		mu := p.Guarantee().Mu
+		if !math.IsInf(mu, 1) {
 			t.Errorf("delta %v: mu %v", delta, mu)
 		}
 	}

@@ -143,7 +143,8 @@ func TestSelectWithOtherPartsCostsItsWorst(t *testing.T) {
 	) // on separate grids
 	held, _ := p.Law("fit/held")
 	checkNear(t, "the part beside it", held.Mu, GaussianMu(10, 1e-6), 1e-9)
-	if e := p.Epsilon(1e-6); e < 9.99 || e > 10 {
+	e := p.Epsilon(1e-6)
+	if e < 9.99 || e > 10 {
 		t.Errorf("the whole costs %v of 10", e)
 	}
 
@@ -161,7 +162,8 @@ func TestSelectWithOtherPartsCostsItsWorst(t *testing.T) {
 		"fit/s/b/score": "fit/s/b",
 		"fit/held":      "",
 	} {
-		if l, ok := p.Leaf(path); !ok || l.Candidate != want || l.Path != path {
+		l, ok := p.Leaf(path)
+		if !ok || l.Candidate != want || l.Path != path {
 			t.Errorf("leaf %q: %+v, %v", path, l, ok)
 		}
 	}

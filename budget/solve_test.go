@@ -133,7 +133,8 @@ func TestThresholdBisectsAsBisection(t *testing.T) {
 func TestMillsSideBySide(t *testing.T) {
 	for x := .5; x < 60; x *= 1.01 {
 		for _, y := range []float64{x, x + 1e-3, x + .5, x + 7, 9 * x} {
-			if a, b := millsRatioPair(x, y); a != millsRatio(x) || b != millsRatio(y) {
+			a, b := millsRatioPair(x, y)
+			if a != millsRatio(x) || b != millsRatio(y) {
 				t.Fatalf(
 					"millsRatioPair(%v, %v) is %v, %v; want %v, %v",
 					x,

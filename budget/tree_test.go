@@ -27,7 +27,8 @@ func TestPathsAndParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(before, root); d != "" {
+	d := cmp.Diff(before, root)
+	if d != "" {
 		t.Errorf("Calibrate changed its argument:\n%s", d)
 	}
 	var got [][2]string
@@ -44,7 +45,8 @@ func TestPathsAndParts(t *testing.T) {
 		{"fit/train/model/gram", "train"},
 		{"fit/holdout/metric", "holdout"},
 	}
-	if d := cmp.Diff(want, got); d != "" {
+	d = cmp.Diff(want, got)
+	if d != "" {
 		t.Error(d)
 	}
 	if _, ok := p.Law("fit/train/scaling"); ok {
@@ -213,19 +215,23 @@ func TestTargetErrors(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for r := AddRemove; r <= SubstitutePrivateColumns; r++ {
-		if got, err := ParseRelation(r.String()); err != nil || got != r {
+		got, err := ParseRelation(r.String())
+		if err != nil || got != r {
 			t.Errorf("ParseRelation(%q) = %v, %v", r.String(), got, err)
 		}
 	}
 	for c := Tight; c <= Basic; c++ {
-		if got, err := ParseComposition(c.String()); err != nil || got != c {
+		got, err := ParseComposition(c.String())
+		if err != nil || got != c {
 			t.Errorf("ParseComposition(%q) = %v, %v", c.String(), got, err)
 		}
 	}
-	if _, err := ParseRelation("replace"); !errors.Is(err, ErrTarget) {
+	_, err := ParseRelation("replace")
+	if !errors.Is(err, ErrTarget) {
 		t.Errorf("unknown relation: %v", err)
 	}
-	if _, err := ParseComposition(""); !errors.Is(err, ErrTarget) {
+	_, err = ParseComposition("")
+	if !errors.Is(err, ErrTarget) {
 		t.Errorf("unknown composition: %v", err)
 	}
 	var zero Relation

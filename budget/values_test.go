@@ -53,7 +53,8 @@ func TestGaussianValues(t *testing.T) {
 		if math.Abs(mu-v.want) > 6e-13 {
 			t.Errorf("GaussianMu(%v, %v) = %.13g, want %.13g", v.eps, v.delta, mu, v.want)
 		}
-		if d := gaussianDelta(mu, v.eps); d > v.delta {
+		d := gaussianDelta(mu, v.eps)
+		if d > v.delta {
 			t.Errorf("GaussianMu(%v, %v) is not rounded down: delta %v", v.eps, v.delta, d)
 		}
 	}
@@ -65,7 +66,8 @@ func TestGaussianValues(t *testing.T) {
 		2e-13,
 	)
 	checkNear(t, "GaussianEpsilon(.5,1e-6)", GaussianEpsilon(0.5, 1e-6), 2.254084650, 1e-9)
-	if e := GaussianEpsilon(0.5, 1e-6); gaussianDelta(0.5, e) > 1e-6 {
+	e := GaussianEpsilon(0.5, 1e-6)
+	if gaussianDelta(0.5, e) > 1e-6 {
 		t.Error("GaussianEpsilon is not rounded up")
 	}
 }
@@ -290,7 +292,8 @@ func TestScalingLedgers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := c.Epsilon(1e-6); e > v.wantPLD+1e-5 || e < v.wantPLD-1e-3 {
+		e := c.Epsilon(1e-6)
+		if e > v.wantPLD+1e-5 || e < v.wantPLD-1e-3 {
 			t.Errorf("Compose: epsilon %v, want just under %v", e, v.wantPLD)
 		}
 	}

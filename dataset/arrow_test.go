@@ -113,12 +113,15 @@ func sameCells(t *testing.T, what string, got, want *Table) {
 	}
 	shown := func(t *Table, i int) string {
 		text := fmt.Sprint(t.ID(i), " ")
-		if list := t.Words(0); list != nil {
-			if code := t.wordCode(0, i); code != noText {
+		list := t.Words(0)
+		if list != nil {
+			code := t.wordCode(0, i)
+			if code != noText {
 				return text + list[code]
 			}
 		}
-		if x := t.Float(0); x != nil {
+		x := t.Float(0)
+		if x != nil {
 			return text + fmt.Sprintf("%x", math.Float64bits(x[i]))
 		}
 		return text + fmt.Sprint(t.Labels(0)[i])

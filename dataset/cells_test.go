@@ -156,7 +156,8 @@ func TestLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := wordTexts(held, 0); !slices.Equal(got, []string{"None", "-", "NA"}) {
+	got := wordTexts(held, 0)
+	if !slices.Equal(got, []string{"None", "-", "NA"}) {
 		t.Errorf("in memory: %q", got)
 	}
 }

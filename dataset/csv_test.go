@@ -410,7 +410,8 @@ func TestUnitNamesAreKeyed(t *testing.T) {
 }
 
 func TestNoColumns(t *testing.T) {
-	if table, _ := readAll(t, "a,b\n1,2\n3\n", Schema{}, false); table.Len() != 2 {
+	table, _ := readAll(t, "a,b\n1,2\n3\n", Schema{}, false)
+	if table.Len() != 2 {
 		t.Errorf("%d rows, want 2", table.Len())
 	}
 }
@@ -433,7 +434,8 @@ func TestFieldsOfPackageCSV(t *testing.T) {
 				quote:  '"',
 				escape: escape,
 			}
-			if got := d.splitFields(line); !slices.Equal(got, want) {
+			got := d.splitFields(line)
+			if !slices.Equal(got, want) {
 				t.Fatalf("%q: %q, want %q", line, got, want)
 			}
 		}

@@ -135,7 +135,8 @@ func TestDateFaults(t *testing.T) {
 			{Name: "a", Part: cell.MonthPart, Source: "d", Date: AutoDate},
 		},
 	} {
-		if err := (Schema{Columns: columns}).Validate(); !errors.Is(err, ErrSchema) {
+		err := (Schema{Columns: columns}).Validate()
+		if !errors.Is(err, ErrSchema) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

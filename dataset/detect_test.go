@@ -240,7 +240,8 @@ func TestForeignHeaders(t *testing.T) {
 		"t.tsv":   "a\tb",
 	} {
 		path := filepath.Join(t.TempDir(), file)
-		if err := os.WriteFile(path, []byte(header+"\n"), 0o600); err != nil {
+		err := os.WriteFile(path, []byte(header+"\n"), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Header(path, ReadOptions{}); err != nil {

@@ -118,10 +118,12 @@ func TestDialect(t *testing.T) {
 		},
 	} {
 		cut := fieldCutter{d: &c.d}
-		if got := cut.firstFields([]byte(c.line), 100); !slices.Equal(got, c.want) {
+		got := cut.firstFields([]byte(c.line), 100)
+		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %s is %q, want %q", c.name, c.line, got, c.want)
 		}
-		if got := c.d.splitFields(c.line); !slices.Equal(got, c.want) {
+		got = c.d.splitFields(c.line)
+		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %s is %q by the definition, want %q", c.name, c.line, got, c.want)
 		}
 	}
@@ -156,7 +158,8 @@ func TestCutterIsTheDefinition(t *testing.T) {
 			t.Fatalf("%+v of %q: %q, want %q", d, record, got, want)
 		}
 		cut.startRecord([]byte(record))
-		if n := cut.countFields(); n != len(want) {
+		n := cut.countFields()
+		if n != len(want) {
 			t.Fatalf("%+v of %q: %d fields, want %d", d, record, n, len(want))
 		}
 		if d.isPlain([]byte(record)) &&
@@ -191,7 +194,8 @@ func TestWrittenDialects(t *testing.T) {
 				quote:  '"',
 				escape: c.escape,
 			}
-			if got := d.splitFields(c.line); !slices.Equal(got, cells) {
+			got := d.splitFields(c.line)
+			if !slices.Equal(got, cells) {
 				t.Fatalf("%s with %q: %q, want %q", c.line, c.escape, got, cells)
 			}
 		}

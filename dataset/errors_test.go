@@ -82,7 +82,8 @@ func TestHeaderErrors(t *testing.T) {
 		}
 		path := filepath.Join(t.TempDir(), "x.csv")
 		writeFile(t, path, []byte(c.data))
-		if _, err := Header(path, ReadOptions{}); c.want != ErrNoColumn {
+		_, err := Header(path, ReadOptions{})
+		if c.want != ErrNoColumn {
 			checkError(t, c.name+" (Header)", err, c.want)
 		} else if err != nil {
 			t.Errorf("%s: Header: %v", c.name, err)
@@ -127,10 +128,12 @@ func TestErrorText(t *testing.T) {
 		Hint:   "mend it",
 		Err:    ErrEmptyName,
 	}
-	if got := e.Error(); got != "x.csv:1:3: wrong; mend it" {
+	got := e.Error()
+	if got != "x.csv:1:3: wrong; mend it" {
 		t.Errorf("%q", got)
 	}
-	if got := (&FileError{Path: "x.csv", Msg: "wrong"}).Error(); got != "x.csv: wrong" {
+	got = (&FileError{Path: "x.csv", Msg: "wrong"}).Error()
+	if got != "x.csv: wrong" {
 		t.Errorf("%q", got)
 	}
 }

@@ -93,7 +93,8 @@ not an object
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []int32{0, 1, 4, 2, 4, 3, 4}; !slices.Equal(table.Codes(1), want) {
+	want := []int32{0, 1, 4, 2, 4, 3, 4}
+	if !slices.Equal(table.Codes(1), want) {
 		t.Errorf("codes %v, want %v", table.Codes(1), want)
 	}
 	nan := Column{}
@@ -154,7 +155,8 @@ func FuzzJSONLines(f *testing.F) {
 func writeTemp(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+	err := os.WriteFile(path, []byte(content), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return path

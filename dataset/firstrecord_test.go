@@ -77,7 +77,8 @@ func TestFirstRecordCausesNoError(t *testing.T) {
 			if tab.Len() != 3 || tab.Float(0)[1] != 1 || tab.Float(1)[2] != 4 {
 				t.Errorf("%s, first record %q: %v", name, first, tab.Float(0))
 			}
-			if x := tab.Float(0)[0]; !math.IsNaN(x) && x != 1 {
+			x := tab.Float(0)[0]
+			if !math.IsNaN(x) && x != 1 {
 				t.Errorf("%s, first record %q: a cell is %v", name, first, x)
 			}
 		}

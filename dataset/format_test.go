@@ -136,13 +136,15 @@ func TestFormatFaults(t *testing.T) {
 		}
 	}
 	for _, name := range Encodings() {
-		if f := (Format{Encoding: name}); !f.Known() {
+		f := (Format{Encoding: name})
+		if !f.Known() {
 			t.Errorf("%s is listed and unknown", name)
 		}
 	}
 	for _, name := range []string{"UTF8", "utf_8", "Latin-1", "cp1252", "CP850", "ISO8859-15",
 		"ISO-8859-1", "windows-1251", "koi8-r"} {
-		if f := (Format{Encoding: name}); !f.Known() {
+		f := (Format{Encoding: name})
+		if !f.Known() {
 			t.Errorf("%s is unknown", name)
 		}
 	}

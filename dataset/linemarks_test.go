@@ -132,7 +132,8 @@ func TestLineCutterReadsLinesOneByOne(t *testing.T) {
 		got, want) {
 		t.Errorf("%d lines, want %d, or others", len(got), len(want))
 	}
-	if last := want[len(want)-1]; last != "1001 4,5" {
+	last := want[len(want)-1]
+	if last != "1001 4,5" {
 		t.Errorf("the last line is %q", last)
 	}
 }

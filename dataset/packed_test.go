@@ -255,7 +255,8 @@ func TestFormatsAgree(t *testing.T) {
 	var s Schema
 	s.Unit = "price"
 	for _, name := range names {
-		if c := (Column{Name: name, HasMissing: true, Missing: -1}); name == "ocean" {
+		c := (Column{Name: name, HasMissing: true, Missing: -1})
+		if name == "ocean" {
 			s.Columns = append(
 				s.Columns,
 				Column{
@@ -368,7 +369,8 @@ func TestStoredDates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if x := got.Float(0); x[0] != 19782 || !math.IsNaN(x[3]) {
+		x := got.Float(0)
+		if x[0] != 19782 || !math.IsNaN(x[3]) {
 			t.Errorf("%s: %v", name, x)
 		}
 	}

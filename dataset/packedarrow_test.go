@@ -257,7 +257,8 @@ func TestArrowNegativeZero(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if bits := math.Float64bits(table.Float(0)[0]); bits != 0 {
+			bits := math.Float64bits(table.Float(0)[0])
+			if bits != 0 {
 				t.Errorf("precision %d, slow %v: %x", precision, slow, bits)
 			}
 		}

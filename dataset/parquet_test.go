@@ -112,7 +112,8 @@ func TestParquetKinds(t *testing.T) {
 	} {
 		equalFloats(t, schema.Columns[j].Name, table.Float(j), want)
 	}
-	if got := table.Codes(9); !slices.Equal(got, []int32{1, 2, 2, 0}) {
+	got := table.Codes(9)
+	if !slices.Equal(got, []int32{1, 2, 2, 0}) {
 		t.Errorf("opt: %v", got)
 	}
 	want := Stats{Rows: 4, Columns: slices.Clone(stats.Columns)}
@@ -162,7 +163,8 @@ func TestParquetCategoriesAreText(t *testing.T) {
 		t.Fatal(err)
 	}
 	for j, c := range schema.Columns {
-		if got := table.Codes(j); got[0] != 0 || got[1] != 1 {
+		got := table.Codes(j)
+		if got[0] != 0 || got[1] != 1 {
 			t.Errorf("%s: codes %v, want 0 and then 1", c.Name, got)
 		}
 	}

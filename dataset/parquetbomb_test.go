@@ -431,7 +431,8 @@ func TestParquetRunBombs(t *testing.T) {
 		data := bombFile(t, c.typ, c.optional, format.Uncompressed, c.rows, c.pages...)
 		for _, whole := range []int{0, 1} {
 			used := heapUse(func() {
-				if err := readBomb(data, whole); !errors.Is(err, c.want) {
+				err := readBomb(data, whole)
+				if !errors.Is(err, c.want) {
 					t.Errorf("%s: %v", c.name, err)
 				}
 			})

@@ -200,7 +200,8 @@ func TestParquetOnlyEmptyGroups(t *testing.T) {
 			if rows == 0 {
 				data = withoutRows(t, data)
 			}
-			if got := readImage(data); got.err != "" || got.stats.Rows != rows {
+			got := readImage(data)
+			if got.err != "" || got.stats.Rows != rows {
 				t.Errorf("%s, %d records: %+v", style, rows, got)
 			}
 		}
@@ -409,7 +410,8 @@ func TestParquetWholeDoubles(t *testing.T) {
 		1234567.25: "1234567.25",
 		1e-5:       "1e-05",
 	} {
-		if got := string(cell.AppendFloat(nil, x, 64)); got != want {
+		got := string(cell.AppendFloat(nil, x, 64))
+		if got != want {
 			t.Errorf("%v is written %s, want %s", x, got, want)
 		}
 	}

@@ -80,7 +80,8 @@ func blankChecksums(tb testing.TB, data []byte) {
 	for _, g := range pf.Metadata().RowGroups {
 		for _, col := range g.Columns {
 			at := int(col.MetaData.DataPageOffset)
-			if d := int(col.MetaData.DictionaryPageOffset); d != 0 {
+			d := int(col.MetaData.DictionaryPageOffset)
+			if d != 0 {
 				at = d
 			}
 			for end := at + int(col.MetaData.TotalCompressedSize); at < end; {
@@ -182,7 +183,9 @@ func readAnyParquet(t *testing.T, data []byte) {
 	if serr != nil && !errors.As(serr, &fe) {
 		t.Fatalf("as a stream: %v", serr)
 	}
-	if got, want := g.outcomeAfter(serr), outcomeOf(table, stats, err); err == nil &&
+	got := g.outcomeAfter(serr)
+	want := outcomeOf(table, stats, err)
+	if err == nil &&
 		!reflect.DeepEqual(got, want) {
 		t.Fatalf("as a stream %+v, as a table %+v", got, want)
 	}
@@ -193,7 +196,8 @@ func readAnyParquet(t *testing.T, data []byte) {
 func TestParquetClaims(t *testing.T) {
 	image := fuzzImages(t)[0]
 	used := heapUse(func() { readAnyParquet(t, image) })
-	if _, _, err := readBytes(image); err != nil || used > 1<<23 { // read by both readers
+	_, _, err := readBytes(image)
+	if err != nil || used > 1<<23 { // read by both readers
 		t.Fatalf("the file itself: %v, %d bytes", err, used)
 	}
 	claims := map[string][]byte{"footer of 4 GB": binary.LittleEndian.AppendUint32(

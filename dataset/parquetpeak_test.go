@@ -157,7 +157,8 @@ func cellsOf(w io.Writer, sizes ...int) error {
 			return err
 		}
 		for ; size > 0; size -= len(block) {
-			if _, err := w.Write(block[:min(size, len(block))]); err != nil {
+			_, err := w.Write(block[:min(size, len(block))])
+			if err != nil {
 				return err
 			}
 		}

@@ -65,7 +65,8 @@ func TestParquetCellsAreThoseOfText(t *testing.T) {
 					column.Kind = Category
 					column.Other = true
 					for _, r := range records {
-						if text := r[j]; text != "" && column.categoryIndex(text) < 0 {
+						text := r[j]
+						if text != "" && column.categoryIndex(text) < 0 {
 							column.Categories = append(column.Categories, text)
 						}
 					}

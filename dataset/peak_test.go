@@ -154,7 +154,8 @@ func TestPeakMemoryOfHeaders(t *testing.T) {
 	b.WriteString("\n1,x\n")
 	path := filepath.Join(t.TempDir(), "t.csv")
 	writeFile(t, path, b.Bytes())
-	if used := peakMemory(t, path, false, false); used > 256<<20 {
+	used := peakMemory(t, path, false, false)
+	if used > 256<<20 {
 		t.Errorf("%d columns: %d MiB", maxColumns, used>>20)
 	}
 }

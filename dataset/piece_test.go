@@ -22,7 +22,8 @@ func TestPieceHasOwnRows(t *testing.T) {
 		if ids != nil {
 			want = ids
 		}
-		if got := []uint64{two.ID(0), two.ID(1)}; !slices.Equal(got, want) {
+		got := []uint64{two.ID(0), two.ID(1)}
+		if !slices.Equal(got, want) {
 			t.Errorf("identities %v, want %v", got, want)
 		}
 	}

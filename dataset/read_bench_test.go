@@ -40,7 +40,8 @@ func BenchmarkRead(b *testing.B) {
 	path := os.Getenv("BENCH_CSV")
 	if path == "" {
 		path = filepath.Join(b.TempDir(), "x.csv")
-		if err := os.WriteFile(path, floatCSV(20_000, 90), 0o600); err != nil {
+		err := os.WriteFile(path, floatCSV(20_000, 90), 0o600)
+		if err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -122,7 +123,8 @@ func BenchmarkReadParquet(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range rows {
 		rows[i] = bigRow{I: int64(i)}
-		if x := r.NormFloat64(); i%10 != 0 {
+		x := r.NormFloat64()
+		if i%10 != 0 {
 			rows[i].X = &x
 		}
 	}

@@ -96,7 +96,8 @@ func TestSchemaValidate(t *testing.T) {
 
 func TestSchemaReportsEverything(t *testing.T) {
 	err := Schema{Columns: []Column{{}, {Name: "a"}, {Name: "a", Kind: 9}}}.Validate()
-	if n := strings.Count(err.Error(), "invalid schema"); n != 3 {
+	n := strings.Count(err.Error(), "invalid schema")
+	if n != 3 {
 		t.Errorf("%d problems in %v, want 3", n, err)
 	}
 }
@@ -166,7 +167,8 @@ func TestNewTableRefusesShapes(t *testing.T) {
 			return NewTable(s, []ColumnData{{Floats: two}, {Floats: two}}, nil)
 		},
 	} {
-		if _, err := f(); !errors.Is(err, ErrSchema) {
+		_, err := f()
+		if !errors.Is(err, ErrSchema) {
 			t.Errorf("%s: error %v, want ErrSchema", name, err)
 		}
 	}
@@ -188,7 +190,8 @@ func TestTableDoesNotShareTheSchema(t *testing.T) {
 	}
 	s.Columns[0].Name = "changed"
 	s.Columns[0].Categories[0] = "changed"
-	if c := table.Schema().Columns[0]; c.Name != "c" || c.Categories[0] != "x" {
+	c := table.Schema().Columns[0]
+	if c.Name != "c" || c.Categories[0] != "x" {
 		t.Errorf("the table's schema changed to %+v", c)
 	}
 	if table.Schema().Index("c") != 0 || table.Schema().Index("x") != -1 {

@@ -221,7 +221,8 @@ func shownCell(t *Table, row int) string {
 	if t.Schema().Columns[0].Kind == Numeric {
 		return fmt.Sprint(t.Float(0)[row])
 	}
-	if code := t.Codes(0)[row]; code != noText {
+	code := t.Codes(0)[row]
+	if code != noText {
 		return t.Words(0)[code]
 	}
 	return "(none)"

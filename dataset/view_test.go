@@ -119,7 +119,8 @@ func TestSelect(t *testing.T) {
 	if table.Select(nil).Len() != 0 {
 		t.Error("Select(nil) must be empty, not everything")
 	}
-	if n := (View{}).Len(); n != 0 {
+	n := (View{}).Len()
+	if n != 0 {
 		t.Error("the zero View has rows")
 	}
 	mustPanic(t, "a row twice", func() { table.Select([]int32{1, 1}) })
@@ -167,7 +168,8 @@ func TestMarksRestoreView(t *testing.T) {
 
 func TestColumns(t *testing.T) {
 	v := countingTable(t, 4).View().Columns([]int{2, 1}).Columns([]int{1, 0})
-	if got := v.Schema().Names(); !slices.Equal(got, []string{"half", "mod"}) {
+	got := v.Schema().Names()
+	if !slices.Equal(got, []string{"half", "mod"}) {
 		t.Fatal(got)
 	}
 	b := v.Select([]int32{1, 3}).Block(0, 2)
@@ -196,10 +198,12 @@ func TestBlockSharesConsecutiveRows(t *testing.T) {
 		}
 	}
 	scattered := table.Select([]int32{0, 2, 8}).Block(0, 3)
-	if got := scattered.Float(0, buf); &got[0] != &buf[0] {
+	got := scattered.Float(0, buf)
+	if &got[0] != &buf[0] {
 		t.Error("the buffer is not used")
 	}
-	if got := scattered.Float(0, buf[:0:1]); len(got) != 3 || got[2] != 8 {
+	got = scattered.Float(0, buf[:0:1])
+	if len(got) != 3 || got[2] != 8 {
 		t.Error("a buffer without room is not replaced")
 	}
 }

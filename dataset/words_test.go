@@ -51,7 +51,8 @@ func TestWordRule(t *testing.T) {
 		strings.Repeat("я", longestWord/2):   true,
 		strings.Repeat("я", longestWord/2+1): false,
 	} {
-		if got := wordRule(text) != ""; got != want {
+		got := wordRule(text) != ""
+		if got != want {
 			t.Errorf("%+q is a category: %v", text, got)
 		}
 	}
@@ -127,7 +128,8 @@ func TestReadersFindSameTextCategories(t *testing.T) {
 				t.Errorf("%+v: column %d differs", how, j)
 			}
 		}
-		if n := stats.Columns[0].Unlisted; n != 0 {
+		n := stats.Columns[0].Unlisted
+		if n != 0 {
 			t.Errorf("%d cells of found words count as not listed", n)
 		}
 	}
@@ -204,7 +206,8 @@ func TestFoldedAlike(t *testing.T) {
 			)
 		}
 		path := filepath.Join(t.TempDir(), "t.csv")
-		if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		err := os.WriteFile(path, []byte(text.String()), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 		var want [2][]string

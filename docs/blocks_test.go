@@ -19,7 +19,8 @@ func TestBlocks(t *testing.T) {
 			if !slices.Contains(languages, b.Language) {
 				t.Errorf("%s:%d: a block in %q", name, b.Line, b.Language)
 			}
-			if odd := b.Unknown(); len(odd) > 0 {
+			odd := b.Unknown()
+			if len(odd) > 0 {
 				t.Errorf("%s:%d: options %q", name, b.Line, odd)
 			}
 		}

@@ -44,7 +44,8 @@ func (c *codeStyle) addLine(line string) {
 	if m == nil {
 		return
 	}
-	if lower := strings.ToLower(m[1]); lower[0] == m[1][0] {
+	lower := strings.ToLower(m[1])
+	if lower[0] == m[1][0] {
 		c.unexported++
 		if lower == m[1] && !strings.ContainsAny(lower, "0123456789_") {
 			c.oneWord++
@@ -109,7 +110,8 @@ func TestCodeStyleLimits(t *testing.T) {
 // check compares tokens per line and the share of functions named by one word with their limits.
 func (c *codeStyle) check(t *testing.T, kind string, tokensPerLine, oneWordShare float64) {
 	t.Helper()
-	if rate := float64(c.tokens) / float64(c.lines); rate > tokensPerLine {
+	rate := float64(c.tokens) / float64(c.lines)
+	if rate > tokensPerLine {
 		t.Errorf(
 			"%s: %.2f tokens per line, at most %v are allowed: put one thing on a line",
 			kind,
@@ -117,7 +119,8 @@ func (c *codeStyle) check(t *testing.T, kind string, tokensPerLine, oneWordShare
 			tokensPerLine,
 		)
 	}
-	if share := float64(c.oneWord) / float64(c.unexported); share > oneWordShare {
+	share := float64(c.oneWord) / float64(c.unexported)
+	if share > oneWordShare {
 		t.Errorf(
 			"%s: %.1f%% of the unexported functions are named by one word, at most %v%% are allowed",
 			kind,

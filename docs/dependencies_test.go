@@ -29,7 +29,8 @@ func TestDependencies(t *testing.T) {
 		for _, m := range required.FindAllStringSubmatch(string(text), -1) {
 			name := m[1]
 			if m[2] == "" && !strings.HasPrefix(name, "github.com/dptrain/") {
-				if before, _, found := strings.Cut(name, "duckdb-go-bindings/"); found {
+				before, _, found := strings.Cut(name, "duckdb-go-bindings/")
+				if found {
 					name = before + "duckdb-go-bindings"
 				}
 				want[name] = true
@@ -50,7 +51,9 @@ func TestDependencies(t *testing.T) {
 	if len(want) < 20 {
 		t.Fatalf("only %d modules were found: %v", len(want), want)
 	}
-	if a, b := slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got)); !slices.Equal(a, b) {
+	a := slices.Sorted(maps.Keys(want))
+	b := slices.Sorted(maps.Keys(got))
+	if !slices.Equal(a, b) {
 		t.Errorf("required: %v\nlisted: %v", a, b)
 	}
 }

@@ -61,7 +61,8 @@ func TestLanguage(t *testing.T) {
 			t.Errorf("%s: %d lines", kind, len(lines[kind]))
 		}
 		for i, m := range markers {
-			if rate := ratePer1000(lines[kind], m.pattern); rate > limits[i] {
+			rate := ratePer1000(lines[kind], m.pattern)
+			if rate > limits[i] {
 				t.Errorf(
 					"%s: %q occurs %.1f times per 1,000 lines, at most %g are allowed: rewrite some of them",
 					kind,
@@ -132,7 +133,8 @@ func TestMarkersAreCounted(t *testing.T) {
 		t.Errorf("lines %q, want %q", lines, want)
 	}
 	for i, want := range []float64{0, 250, 250, 0, 0, 250} {
-		if got := ratePer1000(lines, markers[i].pattern); got != want {
+		got := ratePer1000(lines, markers[i].pattern)
+		if got != want {
 			t.Errorf("%s: %g, want %g", markers[i].name, got, want)
 		}
 	}

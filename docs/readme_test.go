@@ -31,7 +31,8 @@ func TestReadmeNumbers(t *testing.T) {
 	pages := readPages(t)
 	measured := map[string][]string{}
 	for _, l := range pages["docs/lab/accuracy.md"].Prose {
-		if cells := tableCells(l.Text); len(cells) > 1 {
+		cells := tableCells(l.Text)
+		if len(cells) > 1 {
 			measured[cells[0]] = append(measured[cells[0]], cells[1:]...)
 		}
 	}

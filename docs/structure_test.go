@@ -74,7 +74,8 @@ func TestMethodPages(t *testing.T) {
 			continue
 		}
 		section := methodSection(all, name)
-		if n := countWords(section); n == 0 || n > mostMethodWords {
+		n := countWords(section)
+		if n == 0 || n > mostMethodWords {
 			t.Errorf(
 				"the section of %s in docs/methods has %d words, want 1 to %d",
 				name,
@@ -138,7 +139,8 @@ func TestMovedPages(t *testing.T) {
 	}
 	moved := movedLine.FindAllStringSubmatch(string(text), -1)
 	for _, m := range moved {
-		if _, err := fs.Stat(tree, "docs/"+m[1]); err == nil {
+		_, err := fs.Stat(tree, "docs/"+m[1])
+		if err == nil {
 			t.Errorf("%s: docs/%s exists", page, m[1])
 		}
 	}

@@ -114,7 +114,8 @@ func TestReleaseWorkflow(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o700); err != nil { //nolint:gosec // gh is a program
+		err := os.WriteFile(path, []byte(text), 0o700)
+		if err != nil { //nolint:gosec // gh is a program
 			t.Fatal(err)
 		}
 	}
@@ -158,14 +159,16 @@ func TestUserWorkflow(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, name := range []string{"recipes", "releases", "tables"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+		err := os.Mkdir(filepath.Join(dir, name), 0o700)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	recipe := filepath.Join(dir, "recipes", "houses.yaml")
 	write := func(path, text string) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		err := os.WriteFile(path, []byte(text), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -198,7 +201,8 @@ func TestUserWorkflow(t *testing.T) {
 		"GITHUB_STEP_SUMMARY=" + summary,
 	}
 	for _, s := range steps[1:] {
-		if out, err := runStep(t, dir, s, env...); err != nil {
+		out, err := runStep(t, dir, s, env...)
+		if err != nil {
 			t.Errorf("%s: %v\n%s", s.name, err, out)
 		}
 	}
@@ -217,7 +221,8 @@ func TestUserWorkflow(t *testing.T) {
 	}
 	write(report, strings.Replace(string(text), `"epsilon": 1,`, `"epsilon": 0.5,`, 1))
 	for _, s := range steps[1:] {
-		if out, err := runStep(t, dir, s, env...); err == nil {
+		out, err := runStep(t, dir, s, env...)
+		if err == nil {
 			t.Errorf("%s accepts a wrong recipe or an edited release:\n%s", s.name, out)
 		}
 	}

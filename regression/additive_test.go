@@ -95,7 +95,9 @@ func TestStepAt(t *testing.T) {
 			s.Values = append(s.Values, float64(k))
 		}
 		x := rapid.OneOf(rapid.Float64(), rapid.SampledFrom(append(edges, 0))).Draw(t, "x")
-		if got, want := s.Evaluate(x), byEdges(s, x); got != want {
+		got := s.Evaluate(x)
+		want := byEdges(s, x)
+		if got != want {
 			t.Fatalf("%v at %v, want %v", got, x, want)
 		}
 	})

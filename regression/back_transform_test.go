@@ -142,7 +142,8 @@ func TestBackStaysWithinLimits(t *testing.T) {
 			}
 		}
 	}
-	if y := (*BackTransform)(nil).Mean(7, 0, 1); y != 7 {
+	y := (*BackTransform)(nil).Mean(7, 0, 1)
+	if y != 7 {
 		t.Errorf("no way back makes %v of 7", y)
 	}
 }

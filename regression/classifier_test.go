@@ -97,7 +97,8 @@ func TestClassifierPredicts(t *testing.T) {
 		Scores:  []Model{linearScore(1, -1), linearScore(1, 0), linearScore(1, 1)},
 	}
 	got, err := m.Predict(make([]float64, 0, 9), classifierRows())
-	if want := []float64{0, 2, 2, 0, 2}; err != nil || !slices.Equal(got, want) {
+	want := []float64{0, 2, 2, 0, 2}
+	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, want %v, %v", got, want, err)
 	}
 	m = &Classifier{
@@ -106,12 +107,14 @@ func TestClassifierPredicts(t *testing.T) {
 		Scores:  []Model{linearScore(0, 1)},
 	}
 	got, err = m.Predict(got, classifierRows())
-	if want := []float64{0, 1, 1, 0, 1}; err != nil || !slices.Equal(got, want) {
+	want = []float64{0, 1, 1, 0, 1}
+	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, want %v, %v", got, want, err)
 	}
 	m.Cutoff = 5
 	got, err = m.Predict(got, classifierRows())
-	if want := []float64{0, 0, 0, 0, 1}; err != nil || !slices.Equal(got, want) {
+	want = []float64{0, 0, 0, 0, 1}
+	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, want %v, %v", got, want, err)
 	}
 	back, err := DecodeModel(bytes.NewReader(encodeModel(t, m)))
@@ -259,7 +262,8 @@ func TestClassifierContradictions(t *testing.T) {
 	})
 	m := classifierSample()
 	m.Scores[0] = otherModel{linearScore(0, 0)}
-	if err := EncodeModel(&bytes.Buffer{}, m); !errors.Is(err, ErrModelKind) {
+	err := EncodeModel(&bytes.Buffer{}, m)
+	if !errors.Is(err, ErrModelKind) {
 		t.Errorf("a score of another kind: %v", err)
 	}
 }

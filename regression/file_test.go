@@ -179,7 +179,8 @@ func TestDecodeAcceptsAnyOrderOfKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(sampleModel(), m); diff != "" {
+	diff := cmp.Diff(sampleModel(), m)
+	if diff != "" {
 		t.Error(diff)
 	}
 }
@@ -351,7 +352,8 @@ func TestDecodeDeepNesting(t *testing.T) {
 			strings.Repeat("]", 5000) + "}",
 	} {
 		var problem *DecodeError
-		if _, err := DecodeModel(strings.NewReader(file)); !errors.As(err, &problem) {
+		_, err := DecodeModel(strings.NewReader(file))
+		if !errors.As(err, &problem) {
 			t.Errorf("%v", err)
 		}
 	}

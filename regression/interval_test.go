@@ -88,7 +88,8 @@ func TestMissingTermsOfParts(t *testing.T) {
 			nil,
 			Rows{N: 3, Numeric: map[string][]float64{"a": {1, math.NaN(), math.Inf(-1)}}},
 		)
-		if want := []float64{-2, 2, 2}; err != nil || !slices.Equal(got, want) {
+		want := []float64{-2, 2, 2}
+		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v, %v", m.Kind(), got, want, err)
 		}
 	}
@@ -139,7 +140,8 @@ func TestWithIntervals(t *testing.T) {
 			t.Errorf("%s: %v from its file, %v", m.Kind(), back, err)
 		}
 	}
-	if m := classifierSample(); WithIntervals(m, list) || IntervalsOf(m) != nil {
+	m := classifierSample()
+	if WithIntervals(m, list) || IntervalsOf(m) != nil {
 		t.Error("a classifier has intervals")
 	}
 }
@@ -152,7 +154,8 @@ func TestProbability(t *testing.T) {
 		-1e300: 0,
 		1:      1 / (1 + math.Exp(-1)),
 	} {
-		if got := p.Evaluate(score); math.Abs(got-want) > 1e-15 {
+		got := p.Evaluate(score)
+		if math.Abs(got-want) > 1e-15 {
 			t.Errorf("at %v: %v, want %v", score, got, want)
 		}
 	}
@@ -174,7 +177,8 @@ func TestProbabilityCurve(t *testing.T) {
 		.25: .3,
 		7:   .3,
 	} {
-		if got := p.Evaluate(score); math.Abs(got-want) > 1e-15 {
+		got := p.Evaluate(score)
+		if math.Abs(got-want) > 1e-15 {
 			t.Errorf("at %v: %v, want %v", score, got, want)
 		}
 	}

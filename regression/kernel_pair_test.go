@@ -57,7 +57,8 @@ func TestPairInteractionHasNoMainEffect(t *testing.T) {
 	if moved == 0 {
 		t.Error("no pair adds anything")
 	}
-	if table := m.Together("no such column", m.Columns[0].Name); table.Rows != nil {
+	table := m.Together("no such column", m.Columns[0].Name)
+	if table.Rows != nil {
 		t.Errorf("%+v", table)
 	}
 }

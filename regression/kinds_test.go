@@ -99,11 +99,13 @@ func checkContradictions[M validated](
 	}
 	for _, n := range []int{-1, math.MinInt} {
 		var problem *ModelError
-		if _, err := sample().Predict(nil, Rows{N: n}); !errors.As(err, &problem) {
+		_, err := sample().Predict(nil, Rows{N: n})
+		if !errors.As(err, &problem) {
 			t.Errorf("N = %d: %v", n, err)
 		}
 	}
-	if _, err := sample().Predict(nil, Rows{N: 1}); !errors.Is(err, ErrColumnAbsent) {
+	_, err := sample().Predict(nil, Rows{N: 1})
+	if !errors.Is(err, ErrColumnAbsent) {
 		t.Errorf("no columns: %v", err)
 	}
 }
@@ -119,7 +121,8 @@ func checkReads(t *testing.T, file string, m Model) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(m, read); diff != "" {
+	diff := cmp.Diff(m, read)
+	if diff != "" {
 		t.Error(diff)
 	}
 }
@@ -139,7 +142,8 @@ func checkGolden(t *testing.T, file string, m Model) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(golden), string(written)); diff != "" {
+	diff := cmp.Diff(string(golden), string(written))
+	if diff != "" {
 		t.Error(diff)
 	}
 }

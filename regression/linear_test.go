@@ -83,7 +83,8 @@ func TestPredictTreatsCells(t *testing.T) {
 	m.Upper = 100
 	got, _ = m.Predict(got, rows)
 	for i := range want {
-		if w := min(max(want[i], 20), 100); math.Abs(got[i]-w) > 1e-9 {
+		w := min(max(want[i], 20), 100)
+		if math.Abs(got[i]-w) > 1e-9 {
 			t.Errorf("row %d: %v, want %v after the clamp", i, got[i], w)
 		}
 	}

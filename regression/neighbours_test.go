@@ -54,7 +54,8 @@ func TestNeighboursPredicts(t *testing.T) {
 		}
 		seen := make([]int, 3)
 		for i, class := range got {
-			if want := m.predictByDefinition(rows, i); class != want {
+			want := m.predictByDefinition(rows, i)
+			if class != want {
 				t.Fatalf("row %d: class %v, want %v", i, class, want)
 			}
 			seen[int(class)]++

@@ -251,7 +251,8 @@ func TestPredictorIsPredict(t *testing.T) {
 				},
 				p.PredictRecord,
 			)
-			if c, ok := m.(*Classifier); ok && c.Probability != nil {
+			c, ok := m.(*Classifier)
+			if ok && c.Probability != nil {
 				if want, err = c.Probabilities(nil, rows); err != nil {
 					t.Fatal(err)
 				}
@@ -350,7 +351,8 @@ func TestPredictorReadsCells(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, x := range []any{nil, "", " ", math.NaN(), none} {
-		if got, err := q.PredictRecord(map[string]any{"c": x}); err != nil || got != 1 {
+		got, err := q.PredictRecord(map[string]any{"c": x})
+		if err != nil || got != 1 {
 			t.Errorf("%v is not the empty category: %v, %v", x, got, err)
 		}
 	}
@@ -400,7 +402,8 @@ func TestPredictorReadsCells(t *testing.T) {
 		{m, 7, 9},
 	} {
 		got, err := p.PredictRecord(map[string]any{"x": c.cell, "c": c.cell, "other": 1})
-		if want := c.number + 10000*c.code; err != nil || got != want {
+		want := c.number + 10000*c.code
+		if err != nil || got != want {
 			t.Errorf("%T %v: %v, %v; want %v", c.cell, c.cell, got, err, want)
 		}
 	}

@@ -61,7 +61,8 @@ func TestReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(germanModel(), read); diff != "" {
+	diff := cmp.Diff(germanModel(), read)
+	if diff != "" {
 		t.Error(diff)
 	}
 	classifier := &Classifier{
@@ -77,7 +78,8 @@ func TestReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(classifier, again); diff != "" {
+	diff = cmp.Diff(classifier, again)
+	if diff != "" {
 		t.Error(diff)
 	}
 	p, err := Compile(read)

@@ -62,7 +62,8 @@ func TestReady(t *testing.T) {
 				}
 			}
 		}
-		if _, err := r.Predict(nil, Rows{N: 1}); err == nil {
+		_, err := r.Predict(nil, Rows{N: 1})
+		if err == nil {
 			t.Errorf("%s: no error without columns", name)
 		}
 	}

@@ -79,7 +79,8 @@ func TestSpreadOfNoise(t *testing.T) {
 			for v := range levels {
 				c.Values[v] = rand.NormFloat64() / math.Sqrt(c.Counts[v])
 			}
-			if _, lower, _ := c.Spread().Root(1.96); lower > 0 {
+			_, lower, _ := c.Spread().Root(1.96)
+			if lower > 0 {
 				told++
 			}
 		}
@@ -207,7 +208,8 @@ func TestSpreadPlus(t *testing.T) {
 		},
 		Spread{Variance: 1, CountError: 3, NullError: 5, Most: 1},
 	)
-	if want := (Spread{3, 5, 13, 2, 6, 3, true, 1}); got != want {
+	want := (Spread{3, 5, 13, 2, 6, 3, true, 1})
+	if got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -28,7 +28,8 @@ func newGrid(attributes []base.Attribute, rows ...[]any) *base.DenseInstances {
 	for i, a := range attributes {
 		specs[i] = g.AddAttribute(a)
 	}
-	if err := g.AddClassAttribute(attributes[len(attributes)-1]); err != nil {
+	err := g.AddClassAttribute(attributes[len(attributes)-1])
+	if err != nil {
 		panic(err)
 	}
 	if err := g.Extend(len(rows)); err != nil {
@@ -134,7 +135,8 @@ func TestPredictRegression(t *testing.T) {
 			if got[i] != housesPredictions[from] {
 				t.Errorf("row %d: %v, want %v", i, got[i], housesPredictions[from])
 			}
-			if want := []float64{110, 235, 260, 0}[from]; truth[i] != want {
+			want := []float64{110, 235, 260, 0}[from]
+			if truth[i] != want {
 				t.Errorf("true row %d: %v, want %v", i, truth[i], want)
 			}
 		}
@@ -176,7 +178,8 @@ func TestPredictWithoutClassOrRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, rows := out.Size(); rows != 0 {
+	_, rows := out.Size()
+	if rows != 0 {
 		t.Errorf("%d rows", rows)
 	}
 }
@@ -294,7 +297,8 @@ func TestFit(t *testing.T) {
 	}
 	pred, _ := golearn.Target(out)
 	truth, _ := golearn.Target(g)
-	if r2 := regression.R2(pred, truth); math.Abs(r2-1) > 1e-9 {
+	r2 := regression.R2(pred, truth)
+	if math.Abs(r2-1) > 1e-9 {
 		t.Errorf("R2 %v on rows of an exact plane", r2)
 	}
 	model := c.Model()
@@ -325,10 +329,12 @@ func TestTableUsesDeclaredCategories(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := table.Codes(0); !slices.Equal(got, []int32{0, 1, 2, 2}) {
+	got := table.Codes(0)
+	if !slices.Equal(got, []int32{0, 1, 2, 2}) {
 		t.Errorf("ocean: %v", got)
 	}
-	if got := table.Codes(1); !slices.Equal(got, []int32{0, 1, 0, 1}) {
+	got = table.Codes(1)
+	if !slices.Equal(got, []int32{0, 1, 0, 1}) {
 		t.Errorf("garden: %v", got)
 	}
 	if got := table.Float(2); !slices.Equal(got, []float64{110, 235, 260, 0}) {
@@ -362,7 +368,8 @@ func TestManyAttributesKeepTheirNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, name := range d.Names {
-		if want := fmt.Sprint("a", d.X[i][0]); name != want {
+		want := fmt.Sprint("a", d.X[i][0])
+		if name != want {
 			t.Errorf("%s holds the cells of %s", name, want)
 		}
 	}
@@ -518,7 +525,8 @@ func TestClassifierPredictsClasses(t *testing.T) {
 	}
 	scores := golearn.Scores(matrix)
 	want := "[{huge 1 NaN 0 NaN} {large 2 1 0.5 0.6666666666666666} {small 2 0.5 1 0.6666666666666666}]"
-	if got := fmt.Sprint(scores); got != want {
+	got := fmt.Sprint(scores)
+	if got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	macro := golearn.Macro(scores)
@@ -528,7 +536,8 @@ func TestClassifierPredictsClasses(t *testing.T) {
 		math.Abs(macro.F1-4./9) > 1e-12 {
 		t.Errorf("%+v", macro)
 	}
-	if accuracy := evaluation.GetAccuracy(matrix); accuracy != 0.6 {
+	accuracy := evaluation.GetAccuracy(matrix)
+	if accuracy != 0.6 {
 		t.Errorf("accuracy %v", accuracy)
 	}
 	_, err = golearn.New(threshold{[]string{"small"}}).Predict(g)
@@ -547,7 +556,8 @@ func TestConfusionCorners(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "[{(outside the list) 1 NaN 0 NaN} {a 2 0.5 0.5 0.5} {b 0 0 NaN NaN}]"
-	if got := fmt.Sprint(golearn.Scores(matrix)); got != want {
+	got := fmt.Sprint(golearn.Scores(matrix))
+	if got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	empty := newGrid([]base.Attribute{class})
@@ -555,7 +565,8 @@ func TestConfusionCorners(t *testing.T) {
 	if err != nil || len(golearn.Scores(matrix)) != 0 {
 		t.Errorf("no rows: %v %v", matrix, err)
 	}
-	if m := golearn.Macro(nil); !math.IsNaN(m.Precision) || m.Support != 0 {
+	m := golearn.Macro(nil)
+	if !math.IsNaN(m.Precision) || m.Support != 0 {
 		t.Errorf("no rows: %+v", m)
 	}
 	if _, err := golearn.Confusion(truth, empty); !errors.Is(err, golearn.ErrRowCount) {
@@ -592,13 +603,16 @@ func TestConfusionOfCodes(t *testing.T) {
 		matrix[golearn.OutsideClass]["a"] != 1 {
 		t.Errorf("%v", matrix)
 	}
-	if got := golearn.Accuracy(matrix); got != .4 {
+	got := golearn.Accuracy(matrix)
+	if got != .4 {
 		t.Errorf("accuracy %v", got)
 	}
-	if got := golearn.BalancedAccuracy(matrix); got != .5 { // (1/2 + 1 + 0) / 3
+	got = golearn.BalancedAccuracy(matrix)
+	if got != .5 { // (1/2 + 1 + 0) / 3
 		t.Errorf("balanced accuracy %v", got)
 	}
-	if got := golearn.BalancedAccuracy(nil); !math.IsNaN(got) {
+	got = golearn.BalancedAccuracy(nil)
+	if !math.IsNaN(got) {
 		t.Errorf("balanced accuracy of nothing %v", got)
 	}
 	_, err = golearn.ConfusionOfCodes(nil, []int32{0}, nil)
@@ -665,7 +679,8 @@ func TestGridToRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r2 := regression.R2(predicted, truth); !(r2 > .95) {
+	r2 := regression.R2(predicted, truth)
+	if !(r2 > .95) {
 		t.Errorf("R² %v", r2)
 	}
 }

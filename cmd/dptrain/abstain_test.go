@@ -105,11 +105,13 @@ func TestStoppedReleaseIsConsistent(t *testing.T) {
 			chdirTemp(t)
 			writeFile(t, "t.csv", "a,b,c,y\n"+strings.Repeat("1,2,3,\n", 3000))
 			writeFile(t, "r.yaml", recipe+"privacy: {epsilon: 1}\n")
-			if got := dptrain(t, "fit", "r.yaml", "-q"); got.code != exitAbstained ||
+			got := dptrain(t, "fit", "r.yaml", "-q")
+			if got.code != exitAbstained ||
 				!strings.Contains(got.stderr, "stopped before training") {
 				t.Fatalf("%+v", got)
 			}
-			if got := dptrain(t, "verify", "out/release"); got.code != exitOK {
+			got = dptrain(t, "verify", "out/release")
+			if got.code != exitOK {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -152,7 +154,8 @@ func TestRunWithoutClassesAbstains(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, e := range r.Events {
-				if found := strings.Contains(e.ID, "/vocabulary/") || e.Part == "all"; found != (e.Released > 0) {
+				found := strings.Contains(e.ID, "/vocabulary/") || e.Part == "all"
+				if found != (e.Released > 0) {
 					t.Errorf("%s: %d draws", e.ID, e.Released)
 				}
 			}

@@ -26,7 +26,8 @@ func TestAudit(t *testing.T) {
 	files.compare(t, "audit", got.stdout)
 	got = dptrain(t, append(args, "--json")...)
 	var x audited
-	if err := json.Unmarshal([]byte(got.stdout), &x); err != nil || got.code != exitOK {
+	err := json.Unmarshal([]byte(got.stdout), &x)
+	if err != nil || got.code != exitOK {
 		t.Fatalf("%v: %+v", err, got)
 	}
 	if x.Format != auditFormat ||
@@ -75,7 +76,8 @@ func TestAuditMistakes(t *testing.T) {
 			result{exitUsage, "", "dptrain: --records, --out and --force need --own-table\n"},
 		},
 	} {
-		if got := dptrain(t, strings.Fields(tt.args)...); got != tt.want {
+		got := dptrain(t, strings.Fields(tt.args)...)
+		if got != tt.want {
 			t.Errorf("%s:\n got %+v\nwant %+v", tt.args, got, tt.want)
 		}
 	}

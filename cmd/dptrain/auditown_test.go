@@ -206,7 +206,8 @@ func TestOwnAuditInterrupted(t *testing.T) {
 			}
 		}
 		code := a.run(ctx, ownArgs)
-		if got := (result{code, stdout.String(), stderr.String()}); got != want {
+		got := (result{code, stdout.String(), stderr.String()})
+		if got != want {
 			t.Errorf("cancelled at %q: %+v", at, got)
 		}
 		cancel()
@@ -219,10 +220,12 @@ func TestOwnAuditInterrupted(t *testing.T) {
 	for _, at := range []string{"read", "audit", "write"} {
 		cmd := exec.Command(self, ownArgs...)
 		cmd.Env = append(os.Environ(), asProcess+"=1", killAt+"="+at)
-		if out, err := cmd.CombinedOutput(); err == nil || len(out) > 0 {
+		out, err := cmd.CombinedOutput()
+		if err == nil || len(out) > 0 {
 			t.Errorf("killed at %q: %v, %s", at, err, out)
 		}
-		if _, err := os.Lstat("out/curator"); !os.IsNotExist(err) {
+		_, err = os.Lstat("out/curator")
+		if !os.IsNotExist(err) {
 			t.Errorf("killed at %q: a file is there (%v)", at, err)
 		}
 	}

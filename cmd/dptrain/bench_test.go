@@ -21,7 +21,8 @@ func benchFile(t *testing.T) string {
 		fmt.Fprintf(&b, "%d,%d\n", i, 3*i+i%7)
 	}
 	path := filepath.Join(t.TempDir(), "line.csv")
-	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+	err := os.WriteFile(path, []byte(b.String()), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -74,7 +75,8 @@ func TestBenchJSON(t *testing.T) {
 		if i >= 4 {
 			want = "data method epsilon delta metric median q25 q75 trials"
 		}
-		if got := keysOf(t, line); got != want {
+		got := keysOf(t, line)
+		if got != want {
 			t.Errorf("line %d has the keys %s, want %s", i+1, got, want)
 		}
 	}

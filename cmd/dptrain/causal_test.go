@@ -44,7 +44,8 @@ func TestCausal(t *testing.T) {
 		t.Errorf("report of the file: exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	for _, flag := range []string{"--registry", "--scores", "--shape=dose"} {
-		if r := dptrain(t, "report", out, flag); r.code != 2 {
+		r := dptrain(t, "report", out, flag)
+		if r.code != 2 {
 			t.Errorf("report %s: exit %d", flag, r.code)
 		}
 	}
@@ -96,7 +97,8 @@ func TestCausalQuiet(t *testing.T) {
 func TestCausalRecipe(t *testing.T) {
 	const file = "../../examples/causal/matrix.yaml"
 	for _, verb := range []string{"check", "plan"} {
-		if r := dptrain(t, verb, file); r.code != 0 {
+		r := dptrain(t, verb, file)
+		if r.code != 0 {
 			t.Errorf("%s: exit %d, %s", verb, r.code, r.stderr)
 		}
 	}
@@ -141,7 +143,8 @@ func TestCausalRecipe(t *testing.T) {
 func TestCausalPlanJSON(t *testing.T) {
 	recipe := filepath.Join(t.TempDir(), "r.yaml")
 	text := "task: causal\ndata: {header: [a, b]}\nprivacy: {epsilon: 2}\ncausal: {columns: [a, b]}\n"
-	if err := os.WriteFile(recipe, []byte(text), 0o600); err != nil {
+	err := os.WriteFile(recipe, []byte(text), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	r := dptrain(t, "plan", recipe, "--json")
@@ -154,7 +157,8 @@ func TestCausalPlanJSON(t *testing.T) {
 			Free    float64 `json:"free_from"`
 		}
 	}
-	if err := json.Unmarshal([]byte(r.stdout), &b); err != nil || r.code != 0 {
+	err = json.Unmarshal([]byte(r.stdout), &b)
+	if err != nil || r.code != 0 {
 		t.Fatalf("exit %d, %v: %s", r.code, err, r.stderr)
 	}
 	if b.Method != "histogram" ||

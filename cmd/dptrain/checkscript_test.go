@@ -153,7 +153,8 @@ func TestCheckScript(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(recipes)) {
 		writeFile(t, "r.yaml", recipes[name])
 		out := strings.ReplaceAll(name, " ", "-")
-		if r := dptrain(t, "fit", "r.yaml", "--out", out, "--quiet"); r.code != 0 {
+		r := dptrain(t, "fit", "r.yaml", "--out", out, "--quiet")
+		if r.code != 0 {
 			t.Fatalf("%s: %+v", name, r)
 		}
 		path := filepath.Join(out, "release", "report.json")
@@ -171,7 +172,8 @@ func TestCheckScript(t *testing.T) {
 		if len(lines) > most {
 			t.Errorf("%s: %d lines, at most %d", name, len(lines), most)
 		}
-		if body := scriptBody(readFile(t, script)); !tried[body] {
+		body := scriptBody(readFile(t, script))
+		if !tried[body] {
 			tried[body] = true
 			rule := compositionRule(t, path)
 			questions = append(questions,
@@ -346,7 +348,8 @@ func TestCheckScriptRefuses(t *testing.T) {
 	chdirTemp(t)
 	writeCheckedTable(t)
 	writeFile(t, "r.yaml", checkedRuns()["plain"])
-	if r := dptrain(t, "fit", "r.yaml", "--quiet"); r.code != 0 {
+	r := dptrain(t, "fit", "r.yaml", "--quiet")
+	if r.code != 0 {
 		t.Fatalf("%+v", r)
 	}
 	text := readFile(t, "out/release/report.json")

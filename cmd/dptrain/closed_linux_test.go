@@ -58,7 +58,8 @@ func TestClosedOutput(t *testing.T) {
 	} {
 		for k, redirect := range []string{">&-", ">/dev/full"} {
 			at := strings.ReplaceAll(args, "%d", fmt.Sprint(i, "-", k))
-			if got := run(redirect, at); got != "2" {
+			got := run(redirect, at)
+			if got != "2" {
 				t.Errorf("%s %s: code %s", at, redirect, got)
 			}
 		}

@@ -141,7 +141,8 @@ func TestStoredDatesAreNoted(t *testing.T) {
 	}
 	counts := map[string]string{}
 	for _, name := range []string{"t.parquet", "t.csv"} {
-		if r := dptrain(t, "look", name, "--target", "y", "--force"); r.code != exitOK {
+		r := dptrain(t, "look", name, "--target", "y", "--force")
+		if r.code != exitOK {
 			t.Fatalf("%+v", r)
 		}
 		_, profile, _ := strings.Cut(readFile(t, "look/curator/look.txt"), "\n")

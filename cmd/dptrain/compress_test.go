@@ -46,7 +46,8 @@ func TestCompress(t *testing.T) {
 			!strings.Contains(got.stdout, "tested on 400 records") {
 			t.Fatalf("%s: %+v", name, got)
 		}
-		if again := dptrain(t, append(args, "--force")...); again != got {
+		again := dptrain(t, append(args, "--force")...)
+		if again != got {
 			t.Errorf("%s is not repeated: %+v", name, again)
 		}
 		file := readFile(t, out)
@@ -219,7 +220,8 @@ func TestCompressKnownTable(t *testing.T) {
 			"-q",
 		},
 	} {
-		if got := dptrain(t, args...); got.code != 0 {
+		got := dptrain(t, args...)
+		if got.code != 0 {
 			t.Fatalf("%+v", got)
 		}
 	}

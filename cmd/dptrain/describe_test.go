@@ -81,7 +81,8 @@ func TestDescribe(t *testing.T) {
 		"--shape=age",
 		"--format=pdf",
 	} {
-		if r := dptrain(t, "report", out, flag); r.code != 2 {
+		r := dptrain(t, "report", out, flag)
+		if r.code != 2 {
 			t.Errorf("report %s: exit %d", flag, r.code)
 		}
 	}
@@ -180,7 +181,8 @@ func TestDescribeLedger(t *testing.T) {
 func TestDescribeRefuses(t *testing.T) {
 	chdirWith := func(name, text string) string {
 		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		err := os.WriteFile(path, []byte(text), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 		return path
@@ -270,7 +272,8 @@ func TestDescribeTables(t *testing.T) {
 		),
 	} {
 		file := filepath.Join(dir, name+".csv")
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		err := os.WriteFile(file, []byte(text), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 		for i, more := range [][]string{
@@ -290,7 +293,8 @@ func TestDescribeTables(t *testing.T) {
 				t.Errorf("%s %v: exit %d, %s", name, more, r.code, r.stderr)
 				continue
 			}
-			if v := dptrain(t, "verify", out); v.code != 0 {
+			v := dptrain(t, "verify", out)
+			if v.code != 0 {
 				t.Errorf(
 					"%s %v: verify: exit %d, %s%s",
 					name,
@@ -331,7 +335,8 @@ func TestDescribeScript(t *testing.T) {
 			t.Fatalf("%s: exit %d, %s", name, r.code, r.stderr)
 		}
 		script := filepath.Join(dir, name+".py")
-		if err := os.WriteFile(script, []byte(r.stdout), 0o600); err != nil {
+		err := os.WriteFile(script, []byte(r.stdout), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 		pairs = append(pairs, script, filepath.Join(out, "release", "describe.json"))

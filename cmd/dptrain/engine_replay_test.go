@@ -54,7 +54,9 @@ func TestEngineFlag(t *testing.T) {
 			readFile(t, "memory/release/model.json"); got != want {
 			t.Errorf("%s: another model than from memory", tt.name)
 		}
-		if got, want := runFile(t, tt.name).Rows, runFile(t, "memory").Rows; got != want {
+		got := runFile(t, tt.name).Rows
+		want := runFile(t, "memory").Rows
+		if got != want {
 			t.Errorf("%s: %d rows, want %d", tt.name, got, want)
 		}
 	}
@@ -210,7 +212,8 @@ func TestKilledWithScratch(t *testing.T) {
 		t.Fatalf("%d folders are left: %v", len(left), err)
 	}
 	if runtime.GOOS != "windows" {
-		if inside, err := os.ReadDir(left[0]); err != nil || len(inside) > 0 {
+		inside, err := os.ReadDir(left[0])
+		if err != nil || len(inside) > 0 {
 			t.Errorf("%d files are left: %v", len(inside), err)
 		}
 	}

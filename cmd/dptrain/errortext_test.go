@@ -60,7 +60,8 @@ func errorTexts(file *ast.File) []string {
 			return true
 		}
 		for _, arg := range call.Args {
-			if lit, ok := arg.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			lit, ok := arg.(*ast.BasicLit)
+			if ok && lit.Kind == token.STRING {
 				if text, err := strconv.Unquote(lit.Value); err == nil {
 					out = append(out, text)
 				}

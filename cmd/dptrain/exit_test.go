@@ -108,7 +108,8 @@ func TestPanicReportHasPositionsOnly(t *testing.T) {
 			strings.Contains(stderr.String(), "0x") {
 			t.Errorf("the value reached the terminal: %s", stderr.String())
 		}
-		if where := strings.Contains(stderr.String(), "exit_test.go:"); where != debug {
+		where := strings.Contains(stderr.String(), "exit_test.go:")
+		if where != debug {
 			t.Errorf("debug %v: %s", debug, stderr.String())
 		}
 		if i == 3 &&

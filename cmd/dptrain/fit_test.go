@@ -70,7 +70,8 @@ func TestFit(t *testing.T) {
 		"-rw-r--r-- out/release/recipe.yaml", "-rw-r--r-- out/release/report.html",
 		"-rw-r--r-- out/release/report.json",
 	}
-	if diff := cmp.Diff(want, names); diff != "" || err != nil {
+	diff := cmp.Diff(want, names)
+	if diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	r, err := report.Decode(strings.NewReader(readFile(t, "out/release/report.json")))
@@ -108,7 +109,8 @@ func TestNeverOverwrites(t *testing.T) {
 	if got := dptrain(t, fitArgs...); got != want {
 		t.Errorf("%+v", got)
 	}
-	if err := os.Rename("line.csv", "moved.csv"); err != nil {
+	err := os.Rename("line.csv", "moved.csv")
+	if err != nil {
 		t.Fatal(err)
 	}
 	if got := dptrain(t, fitArgs...); got != want { // the output folder is checked before the table
@@ -119,7 +121,8 @@ func TestNeverOverwrites(t *testing.T) {
 		readFile(t, "out/release/model.json") != before {
 		t.Errorf("a run that fails must leave the old results: %+v", got)
 	}
-	if err := os.Rename("moved.csv", "line.csv"); err != nil {
+	err = os.Rename("moved.csv", "line.csv")
+	if err != nil {
 		t.Fatal(err)
 	}
 	got = dptrain(t, append(fitArgs, "--force")...)
@@ -146,7 +149,8 @@ func TestProgress(t *testing.T) {
 		if quiet {
 			args = append(args, "--quiet")
 		}
-		if code := a.run(t.Context(), args); code != exitOK {
+		code := a.run(t.Context(), args)
+		if code != exitOK {
 			t.Fatalf("code %d: %s", code, stderr.String())
 		}
 		if quiet {
@@ -192,13 +196,15 @@ func TestFitInterruptedAtEachStage(t *testing.T) {
 	model := readFile(t, "out/release/model.json")
 	want := result{exitInterrupted, "", "dptrain: interrupted\n"}
 	for at := -1; at < len(stages); at++ {
-		if got, _ := runCancelledFit(t, at); got != want {
+		got, _ := runCancelledFit(t, at)
+		if got != want {
 			t.Errorf("cancelled at %d of %q: %+v", at, stages, got)
 		}
 		if readFile(t, "out/release/model.json") != model {
 			t.Errorf("cancelled at %d of %q: the old results changed", at, stages)
 		}
-		if entries, err := os.ReadDir("out"); err != nil || len(entries) != 2 {
+		entries, err := os.ReadDir("out")
+		if err != nil || len(entries) != 2 {
 			t.Errorf(
 				"cancelled at %d of %q: in out are %v, error %v",
 				at,
@@ -212,7 +218,8 @@ func TestFitInterruptedAtEachStage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for at := -1; at < len(stages); at++ {
-		if got, _ := runCancelledFit(t, at); got != want {
+		got, _ := runCancelledFit(t, at)
+		if got != want {
 			t.Errorf("cancelled at %d of %q: %+v", at, stages, got)
 		}
 		onlyFiles(t, "line.csv")

@@ -93,11 +93,13 @@ func TestPythonFlags(t *testing.T) {
 	path := filepath.Join(folder, "_flags.py")
 	want := pythonFlags()
 	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+		err := os.WriteFile(path, []byte(want), 0o644)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff(want, readFile(t, path)); diff != "" {
+	diff := cmp.Diff(want, readFile(t, path))
+	if diff != "" {
 		t.Errorf("-want +got; -update writes it:\n%s", diff)
 	}
 	estimators := readFile(t, filepath.Join(folder, "_estimators.py"))

@@ -236,7 +236,8 @@ func TestHelpSuggests(t *testing.T) {
 		{"help", "ledger", "show"},
 		{"help", "methods"},
 	} {
-		if got := dptrain(t, args...); got.code != exitOK || got.stdout == "" {
+		got := dptrain(t, args...)
+		if got.code != exitOK || got.stdout == "" {
 			t.Errorf("%v: %+v", args, got)
 		}
 	}

@@ -23,7 +23,8 @@ func TestByGroup(t *testing.T) {
 	var prices [2]bill
 	for i, args := range [][]string{bare, asked} {
 		got := dptrain(t, append([]string{"plan", "--json"}, args...)...)
-		if err := json.Unmarshal([]byte(got.stdout), &prices[i]); err != nil {
+		err := json.Unmarshal([]byte(got.stdout), &prices[i])
+		if err != nil {
 			t.Fatalf("%v: %+v", err, got)
 		}
 	}

@@ -52,7 +52,8 @@ func TestHashedColumnIsLearned(t *testing.T) {
 		if err := json.Unmarshal([]byte(readFile(t, out+"/release/report.json")), &report); err != nil {
 			t.Fatal(err)
 		}
-		if v := report.Metrics.R2.Value; v == nil || *v < .8 {
+		v := report.Metrics.R2.Value
+		if v == nil || *v < .8 {
 			t.Errorf("%s: the held-out R² is below 0.8: %v", name, v)
 		}
 		r = dptrain(t, "predict", out+"/release/model.json", "t.csv", "--append")
@@ -89,7 +90,8 @@ func TestFlagsOfColumnsWithMarksOfEquality(t *testing.T) {
 		{"--date", "x=2006-01-02"},
 		{"--set", `data.columns["c=d"].categories=[u, v]`},
 	} {
-		if r := dptrain(t, append(base, flags...)...); r.code != 0 {
+		r := dptrain(t, append(base, flags...)...)
+		if r.code != 0 {
 			t.Errorf("%q: %+v", flags, r)
 		}
 	}

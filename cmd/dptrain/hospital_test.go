@@ -161,7 +161,8 @@ func TestHospitalExportFitsProposedRecipe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(report.Features.Selected); n < 13 {
+	n := len(report.Features.Selected)
+	if n < 13 {
 		t.Errorf(
 			"%d columns are used: %q of %q",
 			n,

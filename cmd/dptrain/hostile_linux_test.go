@@ -99,7 +99,8 @@ privacy: {epsilon: 1}
 		{"report out --registry", nil},
 	} {
 		got := openedFiles(t, func() {
-			if got := dptrain(t, strings.Fields(tt.args)...); got.code != exitOK {
+			got := dptrain(t, strings.Fields(tt.args)...)
+			if got.code != exitOK {
 				t.Fatalf("%s: %+v", tt.args, got)
 			}
 		})

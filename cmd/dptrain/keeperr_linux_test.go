@@ -32,7 +32,8 @@ func endProcess(way string) {
 		debug.SetMaxStack(1 << 16)
 		recurseDeeper(secret, 0)
 	case "quit":
-		if err := syscall.Kill(os.Getpid(), syscall.SIGQUIT); err != nil {
+		err := syscall.Kill(os.Getpid(), syscall.SIGQUIT)
+		if err != nil {
 			panic(err)
 		}
 		select {}

@@ -129,7 +129,8 @@ func TestLedgerRuns(t *testing.T) {
 		"the largest epsilon that fits is ",
 	)
 	var e float64
-	if _, err := fmt.Sscan(largest, &e); err != nil || !ok {
+	_, err := fmt.Sscan(largest, &e)
+	if err != nil || !ok {
 		t.Fatalf("%s", refused.stderr)
 	}
 	step(exitBudget, ledgerArgs("plan", fmt.Sprint(e*1.006))...)
@@ -234,7 +235,8 @@ func TestLedgerMistakes(t *testing.T) {
 	files := goldenFiles(t)
 	withLedger(t)
 	writeFile(t, "text.ledger", strings.Repeat("not a ledger\n", 1000))
-	if err := os.Symlink("my.ledger", "link.ledger"); err != nil {
+	err := os.Symlink("my.ledger", "link.ledger")
+	if err != nil {
 		t.Fatal(err)
 	}
 	writeFile(t, "recipe.yaml", goodRecipe+"ledger: {dataset: houses}\n")
@@ -357,7 +359,8 @@ func TestLedgerKilled(t *testing.T) {
 				runs[len(runs)-1].Committed,
 			)
 		}
-		if released, _ := filepath.Glob("out*/release"); len(released) > 0 {
+		released, _ := filepath.Glob("out*/release")
+		if len(released) > 0 {
 			t.Errorf("killed at %q: %v", stage, released)
 		}
 	}
@@ -374,7 +377,8 @@ func TestBenchRefusesKnownData(t *testing.T) {
 	)
 	writeFile(t, "other.csv", lineCSV(50))
 	args := strings.Fields("bench --public --method nonprivate-ols --trials 1 --data")
-	if err := os.Symlink("line.csv", "alias.csv"); err != nil {
+	err := os.Symlink("line.csv", "alias.csv")
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, more := range [][]string{
@@ -393,7 +397,8 @@ func TestBenchRefusesKnownData(t *testing.T) {
 		append(args, "other.csv", "--ledger", "my.ledger")...); got.code != exitOK {
 		t.Errorf("another table: %+v", got)
 	}
-	if err := os.Rename("my.ledger", "dptrain.ledger"); err != nil {
+	err = os.Rename("my.ledger", "dptrain.ledger")
+	if err != nil {
 		t.Fatal(err)
 	}
 	got := dptrain(t, append(args, "line.csv")...)

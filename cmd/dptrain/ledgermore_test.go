@@ -22,7 +22,8 @@ func checkPublished(t *testing.T, out string, want bool) {
 		out + "/pending/release/model.json": !want,
 		out + "/pending":                    !want,
 	} {
-		if _, err := os.Lstat(path); (err == nil) != there {
+		_, err := os.Lstat(path)
+		if (err == nil) != there {
 			t.Errorf("%s: %v, want it there: %v", path, err, there)
 		}
 	}
@@ -121,14 +122,17 @@ func TestLedgerSpend(t *testing.T) {
 		}
 	}
 	for line := range strings.Lines(got.stdout) {
-		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 {
+		n := utf8.RuneCountInString(strings.TrimRight(line, "\n"))
+		if n > 80 {
 			t.Errorf("%d characters: %s", n, line)
 		}
 	}
-	if err := os.Rename("my.ledger", "dptrain.ledger"); err != nil {
+	err := os.Rename("my.ledger", "dptrain.ledger")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if again := step(exitOK, "show"); again != got {
+	again := step(exitOK, "show")
+	if again != got {
 		t.Errorf("the default file: %+v", again)
 	}
 	step(exitOK, "verify")

@@ -33,7 +33,8 @@ func rolledBack(t *testing.T) {
 func TestRolledBackLedger(t *testing.T) {
 	rolledBack(t)
 	for out, want := range map[string]int{"a": exitBroken, "b": exitBroken, "c": exitOK} {
-		if got := dptrain(t, "verify", out, "--ledger", "my.ledger"); got.code != want {
+		got := dptrain(t, "verify", out, "--ledger", "my.ledger")
+		if got.code != want {
 			t.Errorf("%s: %+v", out, got)
 		}
 	}
@@ -193,10 +194,12 @@ func TestForceKeepsTheEvidence(t *testing.T) {
 // file.
 func TestLedgerUnderAnotherName(t *testing.T) {
 	withLedger(t)
-	if err := os.Link("my.ledger", "linked.csv"); err != nil {
+	err := os.Link("my.ledger", "linked.csv")
+	if err != nil {
 		t.Skip(err)
 	}
-	if err := os.Link("line.csv", "other.csv"); err != nil {
+	err = os.Link("line.csv", "other.csv")
+	if err != nil {
 		t.Skip(err)
 	}
 	got := dptrain(t, "look", "line.csv", "--ledger", "line.csv", "--dataset", "houses")
@@ -233,10 +236,12 @@ func TestLedgerUnderAnotherName(t *testing.T) {
 	if got.code == exitOK || !strings.Contains(got.stderr, `data set "houses"`) {
 		t.Errorf("bench on another name of the table: %+v", got)
 	}
-	if err := os.Rename("out/curator/run.json", "run.json"); err != nil {
+	err = os.Rename("out/curator/run.json", "run.json")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Link("my.ledger", "out/curator/run.json"); err != nil {
+	err = os.Link("my.ledger", "out/curator/run.json")
+	if err != nil {
 		t.Fatal(err)
 	}
 	got = dptrain(

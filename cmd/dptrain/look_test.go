@@ -35,7 +35,8 @@ func TestLook(t *testing.T) {
 		!strings.Contains(got.stderr, `--separator ";"`) {
 		t.Errorf("%+v", got)
 	}
-	if _, err := os.Stat("look"); !errors.Is(err, fs.ErrNotExist) {
+	_, err := os.Stat("look")
+	if !errors.Is(err, fs.ErrNotExist) {
 		t.Error("a folder was made for nothing")
 	}
 	if got := dptrain(t, "ledger", "init", "l.ledger", "--dataset", "clinic", "--epsilon", "1",
@@ -64,7 +65,8 @@ func TestLook(t *testing.T) {
 		"look/curator":          0o700,
 		"look/curator/look.txt": 0o600,
 	} {
-		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
+		info, err := os.Stat(path)
+		if err != nil || info.Mode().Perm() != mode {
 			t.Errorf("%s: %v, %v", path, info, err)
 		}
 	}
@@ -120,10 +122,12 @@ func TestLook(t *testing.T) {
 		}
 	}
 	writeFile(t, "t.csv", table(0, "\x00;;\"\n"))
-	if again := dptrain(t, args...); again.code != exitUsage {
+	again := dptrain(t, args...)
+	if again.code != exitUsage {
 		t.Errorf("a file that is there: %+v", again)
 	}
-	if again := dptrain(t, append(args, "--force")...); again != got {
+	again = dptrain(t, append(args, "--force")...)
+	if again != got {
 		t.Errorf("%+v, want %+v", again, got)
 	}
 	got = dptrain(t, "look", "t.csv",

@@ -26,14 +26,17 @@ const asProcess = "DPTRAIN_TEST_MAIN"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProcess) != "" {
-		if stage := os.Getenv(killAt); stage != "" {
+		stage := os.Getenv(killAt)
+		if stage != "" {
 			killedAt(stage)
 		}
-		if stage := os.Getenv(fullAt); stage != "" {
+		stage = os.Getenv(fullAt)
+		if stage != "" {
 			os.Exit(fullFrom(stage, os.Args[1:])) //nolint:forbidigo // it is a process of its own
 		}
 		for name, begin := range startHooks() {
-			if how := os.Getenv(name); how != "" {
+			how := os.Getenv(name)
+			if how != "" {
 				begin(how)
 			}
 		}
@@ -57,7 +60,8 @@ func killedAt(stage string) {
 	a := newApp(os.Stdin, os.Stdout, os.Stderr)
 	a.onStage = func(begun string) {
 		if begun == stage {
-			if p, err := os.FindProcess(os.Getpid()); err == nil && p.Kill() == nil {
+			p, err := os.FindProcess(os.Getpid())
+			if err == nil && p.Kill() == nil {
 				select {}
 			}
 		}
@@ -93,7 +97,8 @@ func chdirTemp(t *testing.T) {
 
 func writeFile(t *testing.T, path, content string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+	err := os.WriteFile(path, []byte(content), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -125,7 +130,8 @@ func (g golden) compare(t *testing.T, name, got string) {
 	if *update {
 		writeFile(t, path, got)
 	}
-	if diff := cmp.Diff(readFile(t, path), got); diff != "" {
+	diff := cmp.Diff(readFile(t, path), got)
+	if diff != "" {
 		t.Errorf(
 			"differs from testdata/%s.golden (-want +got; -update writes it):\n%s",
 			name,
@@ -171,7 +177,8 @@ func onlyFiles(t *testing.T, want ...string) {
 	for _, e := range entries {
 		got = append(got, e.Name())
 	}
-	if diff := cmp.Diff(append([]string{}, want...), got); diff != "" {
+	diff := cmp.Diff(append([]string{}, want...), got)
+	if diff != "" {
 		t.Errorf("left in the folder (-want +got):\n%s", diff)
 	}
 }
@@ -186,7 +193,8 @@ func TestHelp(t *testing.T) {
 		}
 		files.compare(t, strings.TrimSuffix("help-"+topic, "-"), got.stdout)
 	}
-	if bare := dptrain(t); bare != dptrain(t, "--help") {
+	bare := dptrain(t)
+	if bare != dptrain(t, "--help") {
 		t.Errorf("without arguments: %+v", bare)
 	}
 }
@@ -280,7 +288,8 @@ func TestUsageErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		got := dptrain(t, strings.Fields(tt.args)...)
-		if want := (result{exitUsage, "", tt.want + "\n"}); got != want {
+		want := (result{exitUsage, "", tt.want + "\n"})
+		if got != want {
 			t.Errorf("dptrain %s:\n got %+v\nwant %+v", tt.args, got, want)
 		}
 	}
@@ -299,17 +308,20 @@ func TestCompletion(t *testing.T) {
 func TestVersion(t *testing.T) {
 	line := regexp.MustCompile(`^dptrain 1\.0\.0-rc\.1( [0-9a-f]+\+?)? \(go\S+, \w+/\w+\)\n$`)
 	for _, arg := range []string{"version", "--version"} {
-		if got := dptrain(t, arg); got.code != 0 || !line.MatchString(got.stdout) {
+		got := dptrain(t, arg)
+		if got.code != 0 || !line.MatchString(got.stdout) {
 			t.Errorf("%s: %+v", arg, got)
 		}
 	}
 	got := dptrain(t, "version", "--json")
 	var v map[string]string
-	if err := json.Unmarshal([]byte(got.stdout), &v); err != nil {
+	err := json.Unmarshal([]byte(got.stdout), &v)
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, key := range []string{"version", "commit", "go", "platform"} {
-		if value, ok := v[key]; !ok || value == "" && key != "commit" {
+		value, ok := v[key]
+		if !ok || value == "" && key != "commit" {
 			t.Errorf("%s: %q, %v", key, value, ok)
 		}
 	}

@@ -106,7 +106,8 @@ func TestOutOfMemory(t *testing.T) {
 // and before the ledger is opened.
 func TestTooLargeForTheLimits(t *testing.T) {
 	withLedger(t)
-	if err := os.Truncate("line.csv", 1<<40); err != nil { // the file is sparse
+	err := os.Truncate("line.csv", 1<<40)
+	if err != nil { // the file is sparse
 		t.Skip("no sparse files here:", err)
 	}
 	writeFile(t, "recipe.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: houses}\n")
@@ -155,7 +156,8 @@ func TestScratchFull(t *testing.T) {
 			if got.code != exitUsage || got.stderr != want {
 				t.Errorf("%d records, %s: code %d, %q", records, method, got.code, got.stderr)
 			}
-			if left, err := os.ReadDir("."); err != nil || len(left) != 1 {
+			left, err := os.ReadDir(".")
+			if err != nil || len(left) != 1 {
 				t.Errorf(
 					"%d records, %s: %d entries are left: %v",
 					records,

@@ -36,7 +36,8 @@ func TestOutputPipe(t *testing.T) {
 		if r != (result{}) {
 			t.Errorf("%s: %+v", name, r)
 		}
-		if text := <-got; text != "prediction\n112\n-85\n120\n210\n120\n120\n" {
+		text := <-got
+		if text != "prediction\n112\n-85\n120\n210\n120\n120\n" {
 			t.Errorf("%s: %q", name, text)
 		}
 		info, err := os.Lstat("pipe")

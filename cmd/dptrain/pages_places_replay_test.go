@@ -59,7 +59,8 @@ func (r *pageRun) runCommands(t *testing.T, b pages.Block) {
 		}
 	}
 	for name := range strings.SplitSeq(b.Option("needs"), ",") {
-		if _, err := exec.LookPath(name); name != "" && err != nil {
+		_, err := exec.LookPath(name)
+		if name != "" && err != nil {
 			t.Skipf("there is no %s", name)
 		}
 	}
@@ -127,7 +128,8 @@ func (p place) shellCommand(t *testing.T, script string) *exec.Cmd {
 // mustRun runs a preparatory script, which must succeed.
 func (p place) mustRun(t *testing.T, script string) {
 	t.Helper()
-	if text, code := p.runShell(t, "set -e\n"+script); code != 0 {
+	text, code := p.runShell(t, "set -e\n"+script)
+	if code != 0 {
 		t.Fatalf("exit code %d of\n%s\n%s", code, script, text)
 	}
 }
@@ -221,7 +223,8 @@ func freePort(t *testing.T) string {
 
 // cloneSources returns a clone of the commit that commands may write to.
 func (r *pageRun) cloneSources(t *testing.T) place {
-	if _, err := os.Stat(filepath.Join(r.root, ".git")); err != nil {
+	_, err := os.Stat(filepath.Join(r.root, ".git"))
+	if err != nil {
 		t.Skip("the sources are no repository of git")
 	}
 	at := place{filepath.Join(t.TempDir(), "dptrain"), r.env}
@@ -242,7 +245,8 @@ func (r *pageRun) numpyPlace(t *testing.T) place {
 // githubPlace returns an empty folder in which a GitHub address refers to these sources. Builds contain no local paths,
 // so that one build serves every run.
 func (r *pageRun) githubPlace(t *testing.T) place {
-	if _, err := os.Stat(filepath.Join(r.root, ".git")); err != nil {
+	_, err := os.Stat(filepath.Join(r.root, ".git"))
+	if err != nil {
 		t.Skip("the sources are no repository of git")
 	}
 	return place{t.TempDir(), append(
@@ -271,7 +275,8 @@ func (r *pageRun) proxyPlace(t *testing.T) place {
 	}
 	err := filepath.WalkDir(at.dir, func(name string, d os.DirEntry, err error) error {
 		if err == nil && d.IsDir() && name != at.dir {
-			if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil {
+			_, err := os.Stat(filepath.Join(name, "go.mod"))
+			if err == nil {
 				return fs.SkipDir
 			}
 		}

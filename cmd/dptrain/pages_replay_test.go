@@ -193,7 +193,8 @@ func (r *pageRun) runBlocks(t *testing.T) []doneBlock {
 	t.Helper()
 	var out []doneBlock
 	for _, b := range r.page.Blocks {
-		if name := b.Option("file"); name != "" {
+		name := b.Option("file")
+		if name != "" {
 			writeFile(t, filepath.Join(r.dir, name), b.Text)
 		}
 		switch {

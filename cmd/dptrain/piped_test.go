@@ -63,7 +63,8 @@ func TestBenchReadsAsRecipesSay(t *testing.T) {
 		fmt.Sprintf(recipe, "  format: {separator: \";\", decimal: \",\"}\n"),
 	)
 	want := dptrain(t, "bench", "--public", "plain.yaml", "--trials", "3", "--json")
-	if err := os.Rename("t.csv", "plain.csv"); err != nil {
+	err := os.Rename("t.csv", "plain.csv")
+	if err != nil {
 		t.Fatal(err)
 	}
 	writeFile(t, "t.csv", other)
@@ -71,7 +72,8 @@ func TestBenchReadsAsRecipesSay(t *testing.T) {
 	values := func(out string) string {
 		var list []string
 		for _, line := range strings.Split(out, "\n") {
-			if _, rest, ok := strings.Cut(line, `"value":`); ok {
+			_, rest, ok := strings.Cut(line, `"value":`)
+			if ok {
 				value, _, _ := strings.Cut(rest, ",")
 				list = append(list, value)
 			}

@@ -174,7 +174,9 @@ func TestPlanExplainMistakes(t *testing.T) {
 	}
 	for _, tt := range tests {
 		args := strings.Fields("plan --target y --epsilon 1 --data " + tt.data + " " + tt.flags)
-		if got, want := dptrain(t, args...), (result{exitUsage, "", tt.want}); got != want {
+		got := dptrain(t, args...)
+		want := (result{exitUsage, "", tt.want})
+		if got != want {
 			t.Errorf("%v:\n got %+v\nwant %+v", args, got, want)
 		}
 	}

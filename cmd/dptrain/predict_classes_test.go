@@ -32,7 +32,8 @@ func TestPredictProbability(t *testing.T) {
 		"--probability":    "repaid,\"probability of yes, late\"\nno,0.5\nno,0.01798620996209156\n\"yes, late\",0.8807970779778823\nno,0.5\nno,0.6224593312018546\n",
 	} {
 		line := append([]string{"predict", "model.json", "-"}, strings.Fields(args)...)
-		if got := dptrainIn(t, table, line...); got != (result{0, want, ""}) {
+		got := dptrainIn(t, table, line...)
+		if got != (result{0, want, ""}) {
 			t.Errorf("%s: %+v, want %q", args, got, want)
 		}
 	}
@@ -76,7 +77,8 @@ func TestPredictEachProbability(t *testing.T) {
 	for i, a := range []float64{2, 0, -1} {
 		line := strings.Replace(lines[i+1], `"so, so"`, "so", 1)
 		cells := strings.Split(line, ",")
-		if want := []string{"good", "good", "bad"}[i]; cells[0] != want {
+		want := []string{"good", "good", "bad"}[i]
+		if cells[0] != want {
 			t.Errorf("%s: the class of a = %v, want %s", line, a, want)
 		}
 		all := math.Exp(a) + 1 + math.Exp(-a)

@@ -81,7 +81,9 @@ func TestPredict(t *testing.T) {
 	}
 	for _, tt := range tests {
 		args := append([]string{"predict", "model.json"}, strings.Fields(tt.args)...)
-		if got, want := dptrainIn(t, tt.stdin, args...), (result{0, tt.want, ""}); got != want {
+		got := dptrainIn(t, tt.stdin, args...)
+		want := (result{0, tt.want, ""})
+		if got != want {
 			t.Errorf("%s of %q:\n got %+v\nwant %+v", tt.args, tt.stdin, got, want)
 		}
 	}

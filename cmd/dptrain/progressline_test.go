@@ -67,7 +67,8 @@ func TestProgressLine(t *testing.T) {
 		m.draw()
 		m.clear()
 		m.draw()
-		if got := screen.String(); got != tt.want {
+		got := screen.String()
+		if got != tt.want {
 			t.Errorf("%s, %+v: %q, want %q", tt.example, tt.how, got, tt.want)
 		}
 	}

@@ -74,7 +74,8 @@ func TestInit(t *testing.T) {
 	files.compare(t, "init", got.stdout)
 	writeFile(t, "recipe.yaml", got.stdout)
 	for _, verb := range []string{"check", "plan", "fit"} {
-		if got := dptrain(t, verb, "recipe.yaml"); got.code != exitOK {
+		got := dptrain(t, verb, "recipe.yaml")
+		if got.code != exitOK {
 			t.Errorf("%s of what init wrote: %+v", verb, got)
 		}
 	}
@@ -118,7 +119,8 @@ func TestPlan(t *testing.T) {
 	basic = dptrain(t, "plan", "basic.yaml")
 	files.compare(t, "plan-basic", basic.stdout+basic.stderr)
 	writeFile(t, "line.csv", "a,b,y\n9,8,7\nbroken,\"\n") // rows do not matter
-	if again := dptrain(t, "plan", "recipe.yaml"); again != got {
+	again := dptrain(t, "plan", "recipe.yaml")
+	if again != got {
 		t.Errorf("another price for other rows: %+v", again)
 	}
 	onlyFiles(t, "basic.yaml", "line.csv", "recipe.yaml")
@@ -150,7 +152,8 @@ func TestPlanJSON(t *testing.T) {
 			Part  string   `json:"part"`
 		} `json:"steps"`
 	}
-	if err := json.Unmarshal([]byte(got.stdout), &plan); err != nil {
+	err := json.Unmarshal([]byte(got.stdout), &plan)
+	if err != nil {
 		t.Fatalf("%v: %+v", err, got)
 	}
 	if plan.Format != planFormat ||
@@ -194,7 +197,8 @@ func TestFlagsOverRecipe(t *testing.T) {
 	if got := dptrain(t, "fit", "sub/recipe.yaml", "-q"); got != (result{}) {
 		t.Fatalf("the table is beside the recipe, the output is not: %+v", got)
 	}
-	if n := runFile(t, "elsewhere").Rows; n != 40 {
+	n := runFile(t, "elsewhere").Rows
+	if n != 40 {
 		t.Errorf("%d rows of the recipe's own table", n)
 	}
 	got := dptrain(t, "fit", "sub/recipe.yaml", "-q",
@@ -210,7 +214,8 @@ func TestFlagsOverRecipe(t *testing.T) {
 	if got != (result{}) {
 		t.Fatalf("%+v", got)
 	}
-	if n := runFile(t, "mine").Rows; n != 60 {
+	n = runFile(t, "mine").Rows
+	if n != 60 {
 		t.Errorf("%d rows of the table given with --data", n)
 	}
 	public := readFile(t, "mine/release/recipe.yaml")
@@ -284,7 +289,8 @@ func TestInvalidFlagIsNamed(t *testing.T) {
 	for _, tt := range tests {
 		for _, verb := range []string{"fit", "plan"} {
 			got := dptrain(t, append([]string{verb}, strings.Fields(tt.args)...)...)
-			if want := (result{tt.code, "", tt.want}); got != want {
+			want := (result{tt.code, "", tt.want})
+			if got != want {
 				t.Errorf("%s %s:\n got %+v\nwant %+v", verb, tt.args, got, want)
 			}
 		}

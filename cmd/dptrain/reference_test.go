@@ -35,7 +35,8 @@ func TestCommandLinePage(t *testing.T) {
 			"%s does not describe the program; run go test ./cmd/dptrain -run TestCommandLinePage -update",
 			commandLinePage)
 	}
-	if err := os.WriteFile(commandLinePage, []byte(want), 0o644); err != nil {
+	err := os.WriteFile(commandLinePage, []byte(want), 0o644)
+	if err != nil {
 		t.Fatal(err)
 	}
 }

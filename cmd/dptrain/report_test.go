@@ -130,7 +130,8 @@ func TestShapeOfClasses(t *testing.T) {
 		})
 	var b strings.Builder
 	for _, p := range parts {
-		if err := (part{p}).print(&b, "a"); err != nil {
+		err := (part{p}).print(&b, "a")
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

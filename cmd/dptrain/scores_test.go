@@ -76,7 +76,8 @@ func TestScores(t *testing.T) {
 		input.String() + "\xff\xff\xff\xff",
 		`{"columns":[{"name":"area","categories":null}]}` + "\n\x00\x00\x00\x00",
 	} {
-		if got := dptrainIn(t, wrong, "scores", model); got.code != exitData {
+		got := dptrainIn(t, wrong, "scores", model)
+		if got.code != exitData {
 			t.Errorf("%.60q: exit code %d", wrong, got.code)
 		}
 	}

@@ -91,7 +91,8 @@ func TestSearch(t *testing.T) {
 		1,
 	)
 	writeFile(t, "again.yaml", public)
-	if again := dptrain(t, "plan", "again.yaml"); again != priced {
+	again := dptrain(t, "plan", "again.yaml")
+	if again != priced {
 		t.Errorf("of the published recipe: %+v", again)
 	}
 	for _, args := range [][]string{
@@ -128,7 +129,8 @@ func TestSearchPlanJSON(t *testing.T) {
 	writeFile(t, "recipe.yaml", searchRecipe)
 	got := dptrain(t, "plan", "recipe.yaml", "--json")
 	var b bill
-	if err := json.Unmarshal([]byte(got.stdout), &b); err != nil {
+	err := json.Unmarshal([]byte(got.stdout), &b)
+	if err != nil {
 		t.Fatalf("%v: %+v", err, got)
 	}
 	x := b.Search

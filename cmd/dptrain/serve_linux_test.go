@@ -78,7 +78,8 @@ func (p *servingProcess) stop(t *testing.T, within time.Duration) int {
 	kill := time.AfterFunc(within, func() { _ = p.cmd.Process.Kill() })
 	defer kill.Stop()
 	var ended *exec.ExitError
-	if err := p.cmd.Wait(); err != nil && !errors.As(err, &ended) {
+	err := p.cmd.Wait()
+	if err != nil && !errors.As(err, &ended) {
 		t.Fatal(err)
 	}
 	return p.cmd.ProcessState.ExitCode()
@@ -139,7 +140,8 @@ func TestServeWithheldConnections(t *testing.T) {
 			_ = r.Body.Close()
 		}
 	}
-	if code := p.stop(t, time.Minute); code != exitOK {
+	code := p.stop(t, time.Minute)
+	if code != exitOK {
 		t.Errorf("exit code %d: %s", code, p.stderr.text())
 	}
 }
@@ -151,7 +153,8 @@ func TestServeAbortsStreamsAtShutdown(t *testing.T) {
 	in, out := io.Pipe()
 	go func() {
 		for {
-			if _, err := io.WriteString(out, `{"age":7777}`+"\n"); err != nil {
+			_, err := io.WriteString(out, `{"age":7777}`+"\n")
+			if err != nil {
 				return
 			}
 			time.Sleep(20 * time.Millisecond)
@@ -248,7 +251,8 @@ func TestServeMemory(t *testing.T) {
 			})
 		}
 		g.Wait()
-		if more := p.statusBytes(t, "VmHWM") - before; more > 4*bodies*len(body) {
+		more := p.statusBytes(t, "VmHWM") - before
+		if more > 4*bodies*len(body) {
 			t.Errorf(
 				"%s: %d bodies of %d bytes took %d bytes, %.1f times as many",
 				what,
@@ -260,7 +264,8 @@ func TestServeMemory(t *testing.T) {
 		} else {
 			t.Logf("%s: %.1f times the bytes", what, float64(more)/float64(bodies*len(body)))
 		}
-		if code := p.stop(t, time.Minute); code != exitOK {
+		code := p.stop(t, time.Minute)
+		if code != exitOK {
 			t.Errorf("exit code %d: %s", code, p.stderr.text())
 		}
 	}
@@ -382,7 +387,8 @@ func TestReloadOnHangup(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	http.DefaultClient.CloseIdleConnections()
-	if code := p.stop(t, 20*time.Second); code != 0 {
+	code := p.stop(t, 20*time.Second)
+	if code != 0 {
 		t.Errorf("code %d: %s", code, p.stderr.text())
 	}
 	if got := dptrain(t, "serve", "--probe", web+"/ready"); got.code != exitData {
@@ -488,7 +494,8 @@ func TestServeComparesWithReport(t *testing.T) {
 		}
 		compared++
 		got, err := strconv.ParseFloat(match[1], 64)
-		if want := distance(k); err != nil || math.Abs(got-want) > .01 {
+		want := distance(k)
+		if err != nil || math.Abs(got-want) > .01 {
 			t.Errorf("%s: a drift of %g, want %g; %v", c.Column, got, want, err)
 		}
 		if c.Column == "area" && got < .15 {

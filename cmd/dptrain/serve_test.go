@@ -41,7 +41,8 @@ func startServe(t *testing.T, args ...string) string {
 	})
 	select {
 	case text := <-printed:
-		if at := regexp.MustCompile(`http://[0-9.:]+`).FindString(text); at != "" {
+		at := regexp.MustCompile(`http://[0-9.:]+`).FindString(text)
+		if at != "" {
 			return at
 		}
 		t.Fatalf("it does not print its address: %s", text)
@@ -183,7 +184,8 @@ func TestServeEqualsPredict(t *testing.T) {
 					"-9"}[rng.IntN(8)]
 				object = append(object, quoted(names[f%len(names)])+":"+value)
 			}
-			if text := strings.Join(line, ";"); text != "" {
+			text := strings.Join(line, ";")
+			if text != "" {
 				body = append(body, text)
 			}
 			objects = append(objects, "{"+strings.Join(object, ",")+"}")

@@ -69,7 +69,8 @@ func TestVerifyKeyRejectsEditedRelease(t *testing.T) {
 		{"verify", "out", "--key", "my.pub"},
 		{"verify", "out/release"},
 	} {
-		if got := dptrain(t, args...); got.code != exitOK {
+		got := dptrain(t, args...)
+		if got.code != exitOK {
 			t.Fatalf("%v: %+v", args, got)
 		}
 	}
@@ -119,7 +120,8 @@ func TestVerifyKeyRejectsEditedRelease(t *testing.T) {
 	if got.code != exitOK {
 		t.Errorf("a signature is in the way of a new run: %+v", got)
 	}
-	if _, err := os.Stat("out/release/report.json.minisig"); err == nil {
+	_, err := os.Stat("out/release/report.json.minisig")
+	if err == nil {
 		t.Error("the signature of the former release was kept")
 	}
 }
@@ -212,7 +214,8 @@ func TestSignaturesOfTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	chdirTemp(t)
-	if got := dptrain(t, "sign", "--new", "my.key"); got.code != exitOK {
+	got := dptrain(t, "sign", "--new", "my.key")
+	if got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
 	for file, args := range map[string][]string{
@@ -235,7 +238,8 @@ func TestSignaturesOfTasks(t *testing.T) {
 			{"verify", out},
 			{"verify", out, "--key", "my.pub"},
 		} {
-			if got := dptrain(t, args...); got.code != exitOK {
+			got := dptrain(t, args...)
+			if got.code != exitOK {
 				t.Fatalf("%v: %+v", args, got)
 			}
 		}

@@ -50,7 +50,8 @@ func heldResources() held {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	h.heap = m.HeapAlloc
-	if entries, err := os.ReadDir("/proc/self/fd"); err == nil { // available on Linux
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err == nil { // available on Linux
 		h.files = len(entries)
 	}
 	return h

@@ -34,7 +34,8 @@ func TestPredictStreams(t *testing.T) {
 		if _, err := io.WriteString(feed, given); err != nil {
 			t.Fatal(err)
 		}
-		if n, err := out.Read(next); err != nil || string(next[:n]) != want {
+		n, err := out.Read(next)
+		if err != nil || string(next[:n]) != want {
 			t.Fatalf("%q gives %q, %v; want %q", given, next[:n], err, want)
 		}
 	}
@@ -144,7 +145,8 @@ func TestPredictShowsProgress(t *testing.T) {
 		a := newApp(strings.NewReader(""), io.Discard, &stderr)
 		a.terminal = c.terminal
 		a.screen = &stderr
-		if got := a.progressDisplay(c.shown).Enabled(); got != c.want {
+		got := a.progressDisplay(c.shown).Enabled()
+		if got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
@@ -201,13 +203,15 @@ func TestOutputFile(t *testing.T) {
 		!strings.HasPrefix(readFile(t, "there.csv"), "prediction\n112\n") {
 		t.Errorf("%+v", got)
 	}
-	if info, err := os.Lstat("there.csv"); err != nil || info.Mode().Perm() != 0o640 {
+	info, err := os.Lstat("there.csv")
+	if err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 	if got := predict("fresh.csv", "--force"); got != (result{}) {
 		t.Errorf("%+v", got)
 	}
-	if info, err := os.Lstat("fresh.csv"); err != nil || info.Mode().Perm()&0o133 != 0 {
+	info, err = os.Lstat("fresh.csv")
+	if err != nil || info.Mode().Perm()&0o133 != 0 {
 		t.Errorf("mode %v, %v: the umask does not count", info.Mode(), err)
 	}
 }

@@ -164,7 +164,8 @@ func TestSummaryFits(t *testing.T) {
 			t.Errorf("%v: %d rows of a terminal:\n%s%s", tt.args, rows, got.stderr, got.stdout)
 		}
 		for _, line := range lines {
-			if n := utf8.RuneCountInString(line); n > report.SummaryWidth {
+			n := utf8.RuneCountInString(line)
+			if n > report.SummaryWidth {
 				t.Errorf("%v: %d characters: %s", tt.args, n, line)
 			}
 		}

@@ -40,7 +40,8 @@ func modelInputs(t *testing.T, path string) []string {
 			Categories []string
 		}
 	}
-	if err := json.Unmarshal([]byte(readFile(t, path)), &model); err != nil {
+	err := json.Unmarshal([]byte(readFile(t, path)), &model)
+	if err != nil {
 		t.Fatal(err)
 	}
 	var out []string
@@ -95,7 +96,8 @@ func fitOnPage(t *testing.T, recipe string) {
 		if w.Code != http.StatusOK {
 			t.Fatalf("%s %s: %d %s", what, body, w.Code, w.Body)
 		}
-		if err := json.Unmarshal(w.Body.Bytes(), out); err != nil {
+		err := json.Unmarshal(w.Body.Bytes(), out)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -162,7 +164,8 @@ func TestTextColumnsHaveOneDefault(t *testing.T) {
 	writeTextTable(t)
 	fit := func(args ...string) {
 		t.Helper()
-		if got := dptrain(t, append([]string{"fit", "-q"}, args...)...); got.code != 0 {
+		got := dptrain(t, append([]string{"fit", "-q"}, args...)...)
+		if got.code != 0 {
 			t.Fatalf("%v: %+v", args, got)
 		}
 	}
@@ -195,12 +198,14 @@ func TestTextColumnsHaveOneDefault(t *testing.T) {
 	outs := []string{"flags", "stream", "recipe", "piped", "ticked", "page", "go"}
 	want := []string{"color blue green red", "size"}
 	for _, out := range outs {
-		if got := modelInputs(t, out+"/release/model.json"); !slices.Equal(got, want) {
+		got := modelInputs(t, out+"/release/model.json")
+		if !slices.Equal(got, want) {
 			t.Errorf("%s: the model has %q, want %q", out, got, want)
 		}
 	}
 	if fitInPython(t, "python") {
-		if got := modelInputs(t, "python/model.json"); !slices.Equal(got, want) {
+		got := modelInputs(t, "python/model.json")
+		if !slices.Equal(got, want) {
 			t.Errorf("python: the model has %q, want %q", got, want)
 		}
 	}

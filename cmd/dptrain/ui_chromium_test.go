@@ -104,7 +104,8 @@ func TestPageInChromium(t *testing.T) {
 		chromedp.Navigate(address),
 		chromedp.WaitVisible(chromedp.CSS("#files button")),
 	)
-	if at := browser.Eval[string](b, `location.href`); strings.Contains(at, "#") {
+	at := browser.Eval[string](b, `location.href`)
+	if strings.Contains(at, "#") {
 		t.Errorf("the token stays in the address %s", at)
 	}
 	b.CheckScreens("1-table")
@@ -180,7 +181,8 @@ func TestPageInChromium(t *testing.T) {
 	b.CheckScreens("6-ledger")
 
 	trainClassifier(t, b, folder)
-	if got := dptrain(t, "verify", filepath.Join(folder, "out")); got.code != 0 {
+	got := dptrain(t, "verify", filepath.Join(folder, "out"))
+	if got.code != 0 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -192,7 +194,8 @@ func checkBudgetErrors(t *testing.T, b *browser.Browser) {
 	b.Fill("#delta", "2")
 	b.WaitFor(
 		`document.querySelector("#delta").getAttribute("aria-invalid") === "true" && !document.querySelector("#mistakes").hidden`)
-	if open := browser.Eval[bool](b, `document.querySelector("#more").open`); open {
+	open := browser.Eval[bool](b, `document.querySelector("#more").open`)
+	if open {
 		t.Error("the details are open before anybody asks for the field")
 	}
 	b.Press("Go to “Delta”")
@@ -401,10 +404,12 @@ func TestHospitalWorkflowInChromium(t *testing.T) {
 		Features struct{ Selected []string }
 	}
 	text := readFile(t, filepath.Join(folder, "out", "release", "report.json"))
-	if err := json.Unmarshal([]byte(text), &report); err != nil {
+	err := json.Unmarshal([]byte(text), &report)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(report.Features.Selected); n < 11 {
+	n := len(report.Features.Selected)
+	if n < 11 {
 		t.Errorf("%d columns are used: %q", n, report.Features.Selected)
 	}
 	var private []string
@@ -470,7 +475,8 @@ func TestFirstScreenInChromium(t *testing.T) {
 	browser.Eval[bool](b, drop("drop", "mine.csv"))
 	b.WaitFor(
 		`document.querySelectorAll("#declared li").length === 2 && !document.querySelector("#drop").classList.contains("over")`)
-	if got := readFile(t, filepath.Join(folder, "mine.csv")); got != table {
+	got := readFile(t, filepath.Join(folder, "mine.csv"))
+	if got != table {
 		t.Errorf("the file in the folder is %q", got)
 	}
 	browser.Eval[bool](b, drop("drop", "other.csv")) // has no effect on this step
@@ -547,13 +553,15 @@ func TestDecimalMarkInChromium(t *testing.T) {
 				column),
 		)
 	}
-	if got := kind("Gewicht"); got != "text" {
+	got := kind("Gewicht")
+	if got != "text" {
 		t.Errorf("with a decimal point Gewicht is %s", got)
 	}
 	b.Click(`#decimal label:last-child`)
 	b.WaitFor(`document.querySelector("#decimal-message").hidden`)
 	for _, column := range []string{"Gewicht", "CRP (mg/l)", "Verweildauer (Tage)"} {
-		if got := kind(column); got != "number" {
+		got := kind(column)
+		if got != "number" {
 			t.Errorf("with a decimal comma %s is %s", column, got)
 		}
 	}
@@ -657,7 +665,8 @@ func TestStopInChromium(t *testing.T) {
 // TestSiteInChromium checks that the search of the site built by scripts/site.sh finds pages, and that the site
 // loads no resources from elsewhere.
 func TestSiteInChromium(t *testing.T) {
-	if _, err := os.Stat("../../site/search/search_index.json"); err != nil {
+	_, err := os.Stat("../../site/search/search_index.json")
+	if err != nil {
 		t.Skip("the site is not built")
 	}
 	b := browser.New(t)
@@ -766,17 +775,20 @@ func TestReportsInChromium(t *testing.T) {
 			t.Fatalf("%s: %+v", name, got)
 		}
 		path := filepath.Join(out, "release", "report.html")
-		if info, err := os.Stat(path); err != nil || info.Size() > 1<<20 {
+		info, err := os.Stat(path)
+		if err != nil || info.Size() > 1<<20 {
 			t.Errorf("%s: %v, %d bytes", name, err, info.Size())
 		}
 		browser.Call(b, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true})
 		b.Do(chromedp.Navigate("file://"+path), chromedp.WaitVisible(chromedp.CSS("main")))
 		b.EachScreen(func(screen string) {
 			b.Do(chromedp.Evaluate[chromedp.Void](openAll))
-			if cut := browser.Eval[[]string](b, cutLabels); len(cut) > 0 {
+			cut := browser.Eval[[]string](b, cutLabels)
+			if len(cut) > 0 {
 				t.Errorf("%s, %s: labels of pictures are cut: %q", name, screen, cut)
 			}
-			if small := browser.Eval[[]string](b, browser.SmallLabels); len(small) > 0 {
+			small := browser.Eval[[]string](b, browser.SmallLabels)
+			if len(small) > 0 {
 				t.Errorf("%s, %s: labels of pictures are small: %q", name, screen, small)
 			}
 			b.Do(chromedp.Evaluate[chromedp.Void](closeAll))

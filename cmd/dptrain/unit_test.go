@@ -172,7 +172,8 @@ func TestUnitLedger(t *testing.T) {
 		{"ledger", "show", "my.ledger"},
 		{"ledger", "verify", "my.ledger"},
 	} {
-		if got := dptrain(t, args...); got.code != exitOK {
+		got := dptrain(t, args...)
+		if got.code != exitOK {
 			t.Errorf("%v: %+v", args, got)
 		}
 	}

@@ -43,11 +43,13 @@ func TestVerifyCommand(t *testing.T) {
 		{"verify", "out/release/report.json"},
 		{"verify", "out/release", "--ledger", "dptrain.ledger"},
 	} {
-		if got := must(0, args...); got.stdout != whole.stdout {
+		got := must(0, args...)
+		if got.stdout != whole.stdout {
 			t.Errorf("%q: %+v", args, got)
 		}
 	}
-	if err := os.Rename("dptrain.ledger", "elsewhere"); err != nil {
+	err := os.Rename("dptrain.ledger", "elsewhere")
+	if err != nil {
 		t.Fatal(err)
 	}
 	if got := must(0, "verify", "out"); !strings.Contains(got.stdout, "skipped  ledger: ") ||

@@ -131,7 +131,8 @@ func TestOutputHasNoControlCharacters(t *testing.T) {
 	if printed < 20 {
 		t.Errorf("the names are printed %d times only", printed)
 	}
-	if _, err := os.Stat("\u202eout/release/model.json"); err != nil {
+	_, err := os.Stat("\u202eout/release/model.json")
+	if err != nil {
 		t.Error(err)
 	}
 }

@@ -35,7 +35,8 @@ func TestPlanErrors(t *testing.T) {
 		"rounds":            {People{Columns: good, Rounds: -1}, ErrSetting},
 		"many rounds":       {People{Columns: good, Rounds: 1 << 20}, ErrSetting},
 	} {
-		if _, err := c.x.Plan(); !errors.Is(err, c.want) {
+		_, err := c.x.Plan()
+		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -84,7 +85,8 @@ func TestBaselinesLearnHiddenColumn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := correctShare(few, labels); got < .57 || got > .67 { // Phi(.3) is .618
+	got := correctShare(few, labels)
+	if got < .57 || got > .67 { // Phi(.3) is .618
 		t.Errorf("the public column alone: %v", got)
 	}
 	pate := PATE{
@@ -96,7 +98,8 @@ func TestBaselinesLearnHiddenColumn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := correctShare(answers, labels); len(answers) != 400 || got < .83 { // Phi(sqrt(1.44+.09)) is .892
+	got = correctShare(answers, labels)
+	if len(answers) != 400 || got < .83 { // Phi(sqrt(1.44+.09)) is .892
 		t.Errorf("pate: %d answers, %v right", len(answers), got)
 	}
 	people := People{Columns: sampleColumns()}
@@ -108,7 +111,8 @@ func TestBaselinesLearnHiddenColumn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := correctShare(said, labels); len(said) != 1001 || got < .83 {
+	got = correctShare(said, labels)
+	if len(said) != 1001 || got < .83 {
 		t.Errorf("people: %v", got)
 	}
 }
@@ -199,7 +203,8 @@ func TestEvidence(t *testing.T) {
 		for _, sigma := range []float64{.3, 1, 20} {
 			p := [2]float64{.2, .7}
 			want := math.Log(density(x, sigma, p[1]) / density(x, sigma, p[0]))
-			if got := evidence(x, sigma, p); math.Abs(got-want) > 1e-9 {
+			got := evidence(x, sigma, p)
+			if math.Abs(got-want) > 1e-9 {
 				t.Errorf("evidence(%v, %v) = %v, want %v", x, sigma, got, want)
 			}
 		}
@@ -223,7 +228,8 @@ func TestNearerMean(t *testing.T) {
 		{.9, .1}: true,
 		{.1, .4}: false,
 	} {
-		if got := h.constant + h.theta[0]*x[0] + h.theta[1]*x[1]; got > 0 != want {
+		got := h.constant + h.theta[0]*x[0] + h.theta[1]*x[1]
+		if got > 0 != want {
 			t.Errorf("%v: %v", x, got)
 		}
 	}

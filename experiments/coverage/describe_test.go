@@ -423,7 +423,8 @@ func cramerOf(a, b []int32) float64 {
 	square := 0.
 	for i := range cells {
 		for j := range columns {
-			if e := rows[i] * columns[j] / n; e > 0 {
+			e := rows[i] * columns[j] / n
+			if e > 0 {
 				square += (cells[i][j] - e) * (cells[i][j] - e) / e
 			}
 		}

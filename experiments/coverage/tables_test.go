@@ -32,7 +32,8 @@ func publicTables(t *testing.T) []string {
 	}
 	var names []string
 	for _, f := range files {
-		if name, ok := strings.CutSuffix(f.Name(), ".csv.gz"); ok && isWanted(name) {
+		name, ok := strings.CutSuffix(f.Name(), ".csv.gz")
+		if ok && isWanted(name) {
 			names = append(names, name)
 		}
 	}

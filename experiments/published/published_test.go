@@ -62,10 +62,12 @@ func TestBoostedAdaSSP(t *testing.T) {
 
 // TestSmallestPositive checks that negative eigenvalues are skipped, as in the public code.
 func TestSmallestPositive(t *testing.T) {
-	if got := smallestPositive([]float64{-3, -1, .25, 2}); got != .25 {
+	got := smallestPositive([]float64{-3, -1, .25, 2})
+	if got != .25 {
 		t.Errorf("%v", got)
 	}
-	if got := smallestPositive([]float64{-1}); got != 0 {
+	got = smallestPositive([]float64{-1})
+	if got != 0 {
 		t.Errorf("%v", got)
 	}
 }
@@ -103,7 +105,8 @@ func TestSubLassoEqualParts(t *testing.T) {
 	law := func(counts []float64) float64 { // ln P(the first column)
 		return -math.Log1p(math.Exp((counts[1] - counts[0]) * epsilon / 2))
 	}
-	if loss := law(before) - law(after); loss < 20*epsilon {
+	loss := law(before) - law(after)
+	if loss < 20*epsilon {
 		t.Errorf("the log-ratio is %v", loss)
 	}
 }
@@ -171,11 +174,13 @@ func TestTukeyWeights(t *testing.T) {
 	}
 	c := NewTukeyCheck(models, .5, .1)
 	for q, want := range []float64{3660.25, 1640.25, 600.25, 156.25, 20.25, .25} {
-		if got := math.Exp(c.volume[q]); math.Abs(got-want) > 1e-9*want {
+		got := math.Exp(c.volume[q])
+		if math.Abs(got-want) > 1e-9*want {
 			t.Errorf("depth %d: volume %v, want %v", q+1, got, want)
 		}
 	}
-	if got := math.Exp(c.weight[2]); math.Abs(got-3243.4528401) > 1e-6 {
+	got := math.Exp(c.weight[2])
+	if math.Abs(got-3243.4528401) > 1e-6 {
 		t.Errorf("weight %v", got)
 	}
 }
@@ -231,10 +236,12 @@ func TestDPFSDRGraphIsExact(t *testing.T) {
 		z, _, _ := standardised([][]float64{a, b})
 		return len(DPFSDR{}.uncorrelated(z, []int{0, 1}))
 	}
-	if got := kept(a, b); got != 1 {
+	got := kept(a, b)
+	if got != 1 {
 		t.Errorf("%d of two equal columns are kept", got)
 	}
-	if got := kept(append(a, 0), append(b, 100)); got != 2 {
+	got = kept(append(a, 0), append(b, 100))
+	if got != 2 {
 		t.Errorf("%d are kept with one record more", got)
 	}
 }
@@ -267,7 +274,9 @@ func TestCorrelatedSensitivity(t *testing.T) {
 		}
 		return sum / 50
 	}
-	if a, b := spread(1), spread(.01); !(b > 20*a && a > 0) {
+	a := spread(1)
+	b := spread(.01)
+	if !(b > 20*a && a > 0) {
 		t.Errorf("noise %v and %v", a, b)
 	}
 }

@@ -39,7 +39,8 @@ func TestSuitesInChromium(t *testing.T) {
 		o.Public = true
 		o.Trials = 1
 		o.Out = t.TempDir()
-		if _, err := suite.Run(t.Context(), name, o); err != nil {
+		_, err := suite.Run(t.Context(), name, o)
+		if err != nil {
 			t.Fatal(err)
 		}
 		b.Do(

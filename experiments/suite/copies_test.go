@@ -127,7 +127,8 @@ func TestCopiesPlan(t *testing.T) {
 			if slices.Contains(task.Cells[:i], c) {
 				t.Errorf("%+v is there twice", c)
 			}
-			if n := (1 + c.Setting.Copies) * c.Setting.K; n > copiesColumns {
+			n := (1 + c.Setting.Copies) * c.Setting.K
+			if n > copiesColumns {
 				t.Errorf("%+v needs %d columns", c, n)
 			}
 		}

@@ -16,7 +16,8 @@ func wellFormed(t *testing.T, text string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(text))
 	for {
-		if _, err := d.Token(); errors.Is(err, io.EOF) {
+		_, err := d.Token()
+		if errors.Is(err, io.EOF) {
 			return
 		} else if err != nil {
 			t.Fatalf("%v in\n%s", err, text)

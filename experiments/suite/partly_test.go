@@ -40,7 +40,8 @@ func classCSV(t *testing.T, path string, n int) {
 			class,
 		)
 	}
-	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+	err := os.WriteFile(path, []byte(b.String()), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -85,7 +86,8 @@ func TestReadClassTable(t *testing.T) {
 			columns[1].Other {
 			t.Errorf("%+v", c)
 		}
-		if c := columns[4]; c.Other || len(c.Categories) != 2 {
+		c := columns[4]
+		if c.Other || len(c.Categories) != 2 {
 			t.Errorf("the target: %+v", c)
 		}
 	}
@@ -181,7 +183,8 @@ func TestPartlyTrial(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "adult.csv")
 	classCSV(t, path, 1500)
 	x := &partly{set: smallSet(true), path: path}
-	if err := x.run(t.Context(), nil, nil); err != nil {
+	err := x.run(t.Context(), nil, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
 	ids := func(v dataset.View) []uint64 {
@@ -209,7 +212,8 @@ func TestPartlyTrial(t *testing.T) {
 			ones += int(c)
 		}
 	}
-	if n := a.train.Len() + a.test.Len(); 2*ones != n || a.test.Len() != n/10 {
+	n := a.train.Len() + a.test.Len()
+	if 2*ones != n || a.test.Len() != n/10 {
 		t.Errorf("%d of %d are of class 1, %d tested", ones, n, a.test.Len())
 	}
 	x.set.small = true
@@ -319,7 +323,8 @@ func TestPartlyOnPublicData(t *testing.T) {
 		t.Fatal(err)
 	}
 	trial := x.trial(Key{Trial: 1})
-	if n := trial.train.Len() + trial.test.Len(); n != 2*11687 {
+	n := trial.train.Len() + trial.test.Len()
+	if n != 2*11687 {
 		t.Errorf("%d balanced records", n)
 	}
 	if got[publicLogistic] < .58 || got[publicLogistic] > .65 || got[partlyGram] < .72 {

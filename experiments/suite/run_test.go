@@ -129,7 +129,8 @@ func TestRunEndsWithATable(t *testing.T) {
 	}}}
 	s := openStore(t, t.TempDir())
 	defer s.Close()
-	if err := p.Run(t.Context(), s, nil); !errors.Is(err, broken) {
+	err := p.Run(t.Context(), s, nil)
+	if !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -141,7 +142,8 @@ func TestKeysGoByTrial(t *testing.T) {
 	for _, k := range task.Keys() {
 		got = append(got, fmt.Sprint(k.Method, k.Trial))
 	}
-	if want := []string{"a1", "b1", "a2", "b2"}; !slices.Equal(got, want) {
+	want := []string{"a1", "b1", "a2", "b2"}
+	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -25,7 +25,8 @@ func TestScreeningKs(t *testing.T) {
 		{"tiny", 5, []int{1}},
 		{syntheticSet, 2000, []int{5, 8}},
 	} {
-		if got := screeningKs(c.data, c.d); !slices.Equal(got, c.want) {
+		got := screeningKs(c.data, c.d)
+		if !slices.Equal(got, c.want) {
 			t.Errorf("%s, %d columns: %v, want %v", c.data, c.d, got, c.want)
 		}
 	}
@@ -39,7 +40,8 @@ func TestScreeningTable(t *testing.T) {
 	p := &Plan{Header: testHeader, Tasks: s.tasks(12, Options{Trials: 2})}
 	store := openStore(t, t.TempDir())
 	defer store.Close()
-	if err := p.Run(t.Context(), store, nil); err != nil {
+	err := p.Run(t.Context(), store, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]int{}
@@ -119,7 +121,8 @@ func TestSyntheticSet(t *testing.T) {
 			}
 		}
 	}
-	if ratio := deviation(residual) / deviation(y); ratio*ratio > .22 {
+	ratio := deviation(residual) / deviation(y)
+	if ratio*ratio > .22 {
 		t.Errorf("the right columns leave %.2f of the variance", ratio*ratio)
 	}
 	s := &screening{data: syntheticSet}
@@ -309,7 +312,8 @@ func TestPlanMistakes(t *testing.T) {
 		},
 		"needless": {Copies, Options{Public: true, Data: empty}, ErrData},
 	} {
-		if _, err := NewPlan(c.suite, c.o); !errors.Is(err, c.want) {
+		_, err := NewPlan(c.suite, c.o)
+		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

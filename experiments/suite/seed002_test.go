@@ -30,7 +30,8 @@ func boardCSV(t *testing.T, path string, n int) {
 			[]string{"x", "y", "z"}[(row+column)%3],
 		)
 	}
-	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+	err := os.WriteFile(path, []byte(b.String()), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -157,13 +158,16 @@ func TestSpaceOnPublicTables(t *testing.T) {
 	for _, set := range spaceSets() {
 		sets[set.name] = set
 	}
-	if n := mean(sets["letters"], spaceFCNN, 0, 1, metricVectors); n != 2841 {
+	n := mean(sets["letters"], spaceFCNN, 0, 1, metricVectors)
+	if n != 2841 {
 		t.Errorf("fcnn keeps %v vectors of letters, want 2841", n)
 	}
-	if e := mean(sets["satellite"], spaceSNC, .04, 1, metricError); e > .105 {
+	e := mean(sets["satellite"], spaceSNC, .04, 1, metricError)
+	if e > .105 {
 		t.Errorf("satellite at 4%%: %v, want at most .105", e)
 	}
-	if e := mean(sets["isolet"], spaceSNC, .04, 3, metricError); e > .065 { // 50 vectors
+	e = mean(sets["isolet"], spaceSNC, .04, 3, metricError)
+	if e > .065 { // 50 vectors
 		t.Errorf("isolet at 4%%: %v, want at most .065", e)
 	}
 }
@@ -185,7 +189,8 @@ func costCSV(t *testing.T, path string, n int) {
 		}
 		fmt.Fprintf(&b, "%.4f,%.4f,%.4f,%s,%t\n", a, c, g.normal(), kind, score > 0)
 	}
-	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+	err := os.WriteFile(path, []byte(b.String()), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -262,7 +267,8 @@ func TestTableOne(t *testing.T) {
 		a := g.normal()
 		fmt.Fprintf(&b, "%.4f,%.4f,%t\n", 1000*a, g.normal(), a > .3*g.normal())
 	}
-	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+	err := os.WriteFile(path, []byte(b.String()), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	x := &costs{set: costSets()[2], path: path}

@@ -35,7 +35,8 @@ func separatedCSV(t *testing.T, path string, n int) {
 			i%2,
 		)
 	}
-	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+	err := os.WriteFile(path, []byte(b.String()), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -155,7 +156,8 @@ func TestClassLaw(t *testing.T) {
 	if err != nil || !slices.Equal(again.Float(0), drawn.Float(0)) {
 		t.Errorf("the same seed gave another table: %v", err)
 	}
-	if labels := baseline.Labels(drawn.View()); slices.Max(labels) != 1 {
+	labels := baseline.Labels(drawn.View())
+	if slices.Max(labels) != 1 {
 		t.Error("classes")
 	}
 }
@@ -222,7 +224,8 @@ func TestSeparationPlan(t *testing.T) {
 	}
 	// Cells of a table: 2 open, 5 x 5, 3 x 9, 6 budgets of F-scores. Generated: 5 sizes of 2 open, 5 and 9; 3 sizes
 	// of 2 x 5; F-scores at 2 sizes.
-	if want := 2 * (2 + 25 + 27 + 6 + 5*16 + 30 + 12); len(seen) != want {
+	want := 2 * (2 + 25 + 27 + 6 + 5*16 + 30 + 12)
+	if len(seen) != want {
 		t.Errorf("%d cells, want %d", len(seen), want)
 	}
 }

@@ -78,7 +78,8 @@ func TestStoreKeepsTrials(t *testing.T) {
 		}
 	}
 	// The last line of a trial counts, at the position of the first.
-	if err := s.Put(trialRecord("a", "magic", 1, .75)); err != nil {
+	err := s.Put(trialRecord("a", "magic", 1, .75))
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
@@ -124,7 +125,8 @@ func TestStoreRepairsATornLine(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if got := readResults(t, dir); !bytes.Equal(got, whole) {
+		got := readResults(t, dir)
+		if !bytes.Equal(got, whole) {
 			t.Fatalf("%d bytes: the finished file is\n%s", size, got)
 		}
 	}
@@ -177,7 +179,8 @@ func TestStoreRefusals(t *testing.T) {
 				t.Errorf("%s: %q does not say %q", name, err, words)
 			}
 		}
-		if got, _ := os.ReadFile(path); string(got) != c.text {
+		got, _ := os.ReadFile(path)
+		if string(got) != c.text {
 			t.Errorf("%s: the file was changed", name)
 		}
 	}

@@ -17,7 +17,8 @@ import (
 // their rates, and that exact curves explain them better than a constant.
 func TestSyntheticCountsHaveTheirRates(t *testing.T) {
 	table := newClaims(targetSource{kind: countTarget, name: "claims"}, 3)
-	if m := average(table.y); m < .05 || m > .3 {
+	m := average(table.y)
+	if m < .05 || m > .3 {
 		t.Errorf("mean %g", m)
 	}
 	g := newGenerator("counts", 1, 1)
@@ -38,10 +39,12 @@ func TestSyntheticCountsHaveTheirRates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := x.judgeCounts(p)[metricDeviance]; d < .03 || d > .2 {
+	d := x.judgeCounts(p)[metricDeviance]
+	if d < .03 || d > .2 {
 		t.Errorf("curves explain %g", d)
 	}
-	if d := x.judgeCounts(x.constantRate())[metricDeviance]; math.Abs(d) > 1e-9 {
+	d = x.judgeCounts(x.constantRate())[metricDeviance]
+	if math.Abs(d) > 1e-9 {
 		t.Errorf("a constant explains %g", d)
 	}
 }
@@ -113,7 +116,8 @@ func TestCountQuantilesAreSymmetric(t *testing.T) {
 		.75:  .75,
 		1:    1,
 	} {
-		if got := quantileOfCounts(counts, level); math.Abs(got-want) > 1e-9 {
+		got := quantileOfCounts(counts, level)
+		if math.Abs(got-want) > 1e-9 {
 			t.Errorf("quantile %g: %g, want %g", level, got, want)
 		}
 	}
@@ -168,7 +172,8 @@ func TestTargetTables(t *testing.T) {
 		!slices.Equal(joined.y, []float64{0, 1, 0}) {
 		t.Errorf("%+v, %v", joined, err)
 	}
-	if x := one.newTrial(1, 1); len(x.train)+len(x.test) != 2 {
+	x := one.newTrial(1, 1)
+	if len(x.train)+len(x.test) != 2 {
 		t.Errorf("%d rows with a target", len(x.train)+len(x.test))
 	}
 }

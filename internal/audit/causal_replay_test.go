@@ -220,13 +220,15 @@ func TestStudyMovesOneCell(t *testing.T) {
 			moved := 0.
 			number := 0
 			for i, x := range cells(n.Table) {
-				if d := math.Abs(float64(x-base[i])) / (1 << 20); d != 0 {
+				d := math.Abs(float64(x-base[i])) / (1 << 20)
+				if d != 0 {
 					moved += d
 					number++
 				}
 			}
 			farthest = max(farthest, moved)
-			if most := 1 + float64(rel); moved > most || float64(number) != moved {
+			most := 1 + float64(rel)
+			if moved > most || float64(number) != moved {
 				t.Errorf("%v, %s: %d cells moved by %v in all", rel, n.Name, number, moved)
 			}
 		}

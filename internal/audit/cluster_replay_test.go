@@ -52,7 +52,8 @@ func TestClusterAgrees(t *testing.T) {
 	only := strings.Fields(os.Getenv("DPTRAIN_SPARK_EXAMPLES"))
 	several := []string{"boosted-additive", "classes-three", "declared", "fixed", "unit",
 		"words-units"} // in 17 files of CSV
-	if address := os.Getenv("DPTRAIN_SPARK"); address != "" {
+	address := os.Getenv("DPTRAIN_SPARK")
+	if address != "" {
 		runner = dialSpark(t, address)
 		several = nil
 	}
@@ -69,7 +70,8 @@ func TestClusterAgrees(t *testing.T) {
 			p := m.p
 			table := m.table
 			plan := m.plan
-			if err := p.CheckEngine(plan, cluster.NewPlanEngine(p.Schema)); err != nil {
+			err := p.CheckEngine(plan, cluster.NewPlanEngine(p.Schema))
+			if err != nil {
 				if !errors.Is(err, pipeline.ErrEngine) {
 					t.Error(err)
 				}
@@ -109,7 +111,8 @@ func TestClusterAgrees(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(want, releaseFiles(t, r, res, table)); diff != "" {
+				diff := cmp.Diff(want, releaseFiles(t, r, res, table))
+				if diff != "" {
 					t.Errorf(
 						"%d files, other bytes than from memory (-memory +cluster):\n%s",
 						parts,
@@ -197,7 +200,8 @@ func cutParquet(t *testing.T, path string, parts int) string {
 					k,
 				)
 			}
-			if _, err := w.WriteRows([]parquet.Row{row}); err != nil {
+			_, err := w.WriteRows([]parquet.Row{row})
+			if err != nil {
 				t.Fatal(err)
 			}
 		}

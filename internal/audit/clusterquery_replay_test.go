@@ -44,7 +44,8 @@ func (k *keptInProcess) Keep(
 		some := rows[len(rows)*n*n/(parts*parts) : len(rows)*(n+1)*(n+1)/(parts*parts)]
 		var out bytes.Buffer
 		in := slices.Concat(task, []byte(" "+strconv.Itoa(n)+"\n"), bytes.Join(some, nil))
-		if err := cluster.Work(ctx, bytes.NewReader(in), &out); err != nil {
+		err := cluster.Work(ctx, bytes.NewReader(in), &out)
+		if err != nil {
 			return nil, err
 		}
 		for _, block := range bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n")) {
@@ -81,7 +82,8 @@ func TestQueriesAgree(t *testing.T) {
 	query := func(_ *testing.T, path string, _ []string) string {
 		return path
 	}
-	if address := os.Getenv("DPTRAIN_SPARK"); address != "" {
+	address := os.Getenv("DPTRAIN_SPARK")
+	if address != "" {
 		keeper = dialSpark(t, address).(cluster.Keeper)
 		query = queryOf
 	}
@@ -128,7 +130,8 @@ func TestQueriesAgree(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, releaseFiles(t, r, res, table)); diff != "" {
+			diff := cmp.Diff(want, releaseFiles(t, r, res, table))
+			if diff != "" {
 				t.Errorf("other bytes than from memory (-memory +query):\n%s", diff)
 			}
 			if stats.Rows != table.Len() {
@@ -175,7 +178,8 @@ func queryOf(t *testing.T, path string, header []string) string {
 				)
 			}
 		}
-		if _, err := w.WriteRows([]parquet.Row{row}); err != nil {
+		_, err := w.WriteRows([]parquet.Row{row})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

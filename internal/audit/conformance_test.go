@@ -131,7 +131,8 @@ func (c conformer) testTables(
 		columns := make([]dataset.ColumnData, len(schema.Columns))
 		for j, col := range schema.Columns {
 			for i := range n {
-				if v := cell(i, j); col.Kind == dataset.Category {
+				v := cell(i, j)
+				if col.Kind == dataset.Category {
 					columns[j].Codes = append(columns[j].Codes, int32(i%3)) // the last is in no class
 				} else {
 					columns[j].Floats = append(columns[j].Floats, v)
@@ -271,7 +272,8 @@ func checkConformance(t *testing.T, c conformer, p *pipeline.Pipeline) {
 		)
 	} else {
 		for k, v := range published[0] {
-			if w := published[1][k]; !(math.Abs(v-w) <= tolerance) {
+			w := published[1][k]
+			if !(math.Abs(v-w) <= tolerance) {
 				t.Errorf("in another order of the records %s is %v, not %v", k, w, v)
 				break
 			}
@@ -385,7 +387,8 @@ func planIsSpend(
 	}
 	whole.Lead = len(lead) > 0
 	whole.Coin = plan.Tree().Coin
-	if _, err := budget.Calibrate(whole, promised); err != nil || len(parts) > 0 {
+	_, err := budget.Calibrate(whole, promised)
+	if err != nil || len(parts) > 0 {
 		t.Errorf(
 			"the parts spend more than is promised, or there are others: %v, %v",
 			err,

@@ -62,7 +62,8 @@ func TestEnginesAgree(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, releaseFiles(t, r, res, table)); diff != "" {
+			diff := cmp.Diff(want, releaseFiles(t, r, res, table))
+			if diff != "" {
 				t.Errorf("other bytes than from memory (-memory +shards):\n%s", diff)
 			}
 			if res.Curator.Rows != table.Len() {
@@ -206,7 +207,8 @@ func (e *shards) Sum(_ context.Context, p mechanism.Pass) ([]int64, error) {
 		if err := e.workers[i].in.Encode(p); err != nil {
 			return nil, err
 		}
-		if err := e.workers[i].out.Decode(&all[i]); err != nil {
+		err := e.workers[i].out.Decode(&all[i])
+		if err != nil {
 			return nil, err
 		}
 	}

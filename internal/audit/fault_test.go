@@ -288,7 +288,8 @@ func TestFaultFloatSums(t *testing.T) {
 			k := at(i)
 			p.Add([][]int16{{x[k]}, {y[k]}}, nil, []int16{mechanism.FixedOne})
 		}
-		if _, err := mechanism.Choose(s, "step", 0, p.Scores([]int{0, 1})); err != nil {
+		_, err := mechanism.Choose(s, "step", 0, p.Scores([]int{0, 1}))
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -297,7 +298,8 @@ func TestFaultFloatSums(t *testing.T) {
 		run(first, func(i int) int { return i })
 		second := first.Replay()
 		run(second, func(i int) int { return order[i] })
-		if _, moved := mechanism.Compare(first, second); moved == 0 != same {
+		_, moved := mechanism.Compare(first, second)
+		if moved == 0 != same {
 			t.Errorf(
 				"fault %v: another order moves the scores by %v of their sensitivity",
 				f,

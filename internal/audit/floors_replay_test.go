@@ -258,7 +258,8 @@ func (x floorTable) path(t *testing.T) string {
 		return "../../testdata/" + x.file
 	}
 	path := filepath.Join(t.TempDir(), x.name+".csv")
-	if err := os.WriteFile(path, []byte(x.clip.csv()), 0o600); err != nil {
+	err := os.WriteFile(path, []byte(x.clip.csv()), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -62,7 +62,8 @@ func TestMixturesComeClose(t *testing.T) {
 		if m.Mu < g.Mu/3 {
 			t.Errorf("coin %v: measured mu %v of %v", c.coin, m.Mu, g.Mu)
 		}
-		if plain := budget.GaussianMu(c.epsilon, 1e-6); part < 1.02*plain {
+		plain := budget.GaussianMu(c.epsilon, 1e-6)
+		if part < 1.02*plain {
 			t.Errorf(
 				"coin %v: the training part has mu %v, and %v would be its price alone",
 				c.coin,

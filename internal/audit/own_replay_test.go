@@ -30,7 +30,8 @@ func TestOwnTableFindsAFault(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Logf("measured %.2f of %.2f", v.Whole.Epsilon, v.Claim.Epsilon)
-		if found := slices.Contains(v.Violations(), "run"); found != (f != 0) {
+		found := slices.Contains(v.Violations(), "run")
+		if found != (f != 0) {
 			t.Errorf("fault %v: measured %.2f of %.2f", f, v.Whole.Epsilon, v.Claim.Epsilon)
 		}
 	}

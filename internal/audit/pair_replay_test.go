@@ -51,10 +51,12 @@ func TestPairOnEngines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := len(res.Model.(*regression.Kernel).Kernels); n != 4 {
+		n := len(res.Model.(*regression.Kernel).Kernels)
+		if n != 4 {
 			t.Errorf("%s: %d stages, none of a pair", name, n)
 		}
-		if diff := cmp.Diff(want, releaseFiles(t, r, res, table)); diff != "" {
+		diff := cmp.Diff(want, releaseFiles(t, r, res, table))
+		if diff != "" {
 			t.Errorf("%s: other bytes than from memory (-memory +engine):\n%s", name, diff)
 		}
 	}

@@ -64,7 +64,8 @@ func exampleOf(
 func numbersOnly(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline) *dataset.Table {
 	t.Helper()
 	for j := range p.Schema.Columns {
-		if c := &p.Schema.Columns[j]; c.Kind == dataset.Numeric {
+		c := &p.Schema.Columns[j]
+		if c.Kind == dataset.Numeric {
 			c.Found = false
 			c.TextRule = (dataset.Column{}).TextRule
 		}
@@ -460,14 +461,16 @@ func TestReplayDetectsFalseSensitivity(t *testing.T) {
 	}
 	second := first.Replay()
 	recordRelease(t, r, p, planPipeline(t, p), tab.Select(rows).Compact(), second)
-	if faults, _ := mechanism.Compare(first, second); len(faults) == 0 {
+	faults, _ := mechanism.Compare(first, second)
+	if len(faults) == 0 {
 		t.Error("forty records at once look like one")
 	}
 	q := *p
 	q.Holdout = 0
 	third := first.Replay()
 	recordRelease(t, r, &q, planPipeline(t, &q), tab, third)
-	if faults, _ := mechanism.Compare(first, third); len(faults) == 0 {
+	faults, _ = mechanism.Compare(first, third)
+	if len(faults) == 0 {
 		t.Error("leaves that vanish are not noticed")
 	}
 }

@@ -209,7 +209,8 @@ func tryAll(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) {
 	draws := map[int]map[string]int{}
 	for _, r := range rec.Releases() {
 		at := placeIn(plan, r.Path).Candidate
-		if was, ok := of[r.Try]; ok && was != at {
+		was, ok := of[r.Try]
+		if ok && was != at {
 			t.Fatalf("try %d releases of %q and %q", r.Try, was, at)
 		}
 		of[r.Try] = at

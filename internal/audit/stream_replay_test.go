@@ -33,7 +33,8 @@ func TestStreamAgrees(t *testing.T) {
 			p := m.p
 			table := m.table
 			plan := m.plan
-			if err := p.CheckEngine(plan, stream.Empty(p.Schema)); err != nil {
+			err := p.CheckEngine(plan, stream.Empty(p.Schema))
+			if err != nil {
 				if !errors.Is(err, pipeline.ErrEngine) {
 					t.Error(err)
 				}
@@ -70,7 +71,8 @@ func TestStreamAgrees(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(want, releaseFiles(t, r, res, table)); diff != "" {
+				diff := cmp.Diff(want, releaseFiles(t, r, res, table))
+				if diff != "" {
 					t.Errorf(
 						"%d files, other bytes than from memory (-memory +stream):\n%s",
 						cuts,

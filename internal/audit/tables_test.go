@@ -101,7 +101,8 @@ func strangeRecords(t *dataset.Table, at int) map[string][]cell {
 		return int32(len(c.Categories))
 	}
 	fresh := func(j int, c dataset.Column) cell { // for text categories to be found, a text that occurs in no other record
-		if words := t.Data(j).Words; c.Found {
+		words := t.Data(j).Words
+		if c.Found {
 			return cell{math.NaN(), int32(len(words))}
 		}
 		return cell{1e300, other(c)}

@@ -203,7 +203,8 @@ func TestReplayDetectsSeveralUnits(t *testing.T) {
 	delete(seen, dataset.NoUnit)
 	gone := map[uint64]bool{}
 	for i := 0; len(gone) < 6; i++ {
-		if id := tab.ID(i); seen[id] >= p.Budget.Unit.MaxRows {
+		id := tab.ID(i)
+		if seen[id] >= p.Budget.Unit.MaxRows {
 			gone[id] = true
 		}
 	}
@@ -213,7 +214,8 @@ func TestReplayDetectsSeveralUnits(t *testing.T) {
 	}
 	second := first.Replay()
 	recordRelease(t, r, p, priced, fewer, second)
-	if faults, _ := mechanism.Compare(first, second); len(faults) == 0 {
+	faults, _ := mechanism.Compare(first, second)
+	if len(faults) == 0 {
 		t.Error("several units look like one")
 	}
 }

@@ -56,7 +56,8 @@ func TestPipeline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bad := v.Violations(); len(bad) > 0 {
+	bad := v.Violations()
+	if len(bad) > 0 {
 		t.Errorf("violations: %v", bad)
 	}
 	if len(v.Leaves) != len(plan.Leaves()) ||
@@ -70,7 +71,8 @@ func TestPipeline(t *testing.T) {
 	}
 	v.Whole.Epsilon = 21
 	v.Leaves[0].Measure.Epsilon = v.Leaves[0].Epsilon + .1
-	if got := v.Violations(); !slices.Equal(got, []string{v.Leaves[0].Path, "run"}) {
+	got := v.Violations()
+	if !slices.Equal(got, []string{v.Leaves[0].Path, "run"}) {
 		t.Errorf("violations: %v", got)
 	}
 }

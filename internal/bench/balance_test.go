@@ -77,7 +77,9 @@ func TestRunBalanced(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A share .28 of the rows is in the smaller class.
-	if n, of := balanced[0].N, all[0].N; float64(n) < .5*float64(of) ||
+	n := balanced[0].N
+	of := all[0].N
+	if float64(n) < .5*float64(of) ||
 		float64(n) > .62*float64(of) ||
 		n%2 != 0 {
 		t.Errorf("%d of %d rows are left", n, of)
@@ -107,7 +109,8 @@ func TestRunBalanced(t *testing.T) {
 			Balance: true,
 		},
 	} {
-		if _, err := Run(context.Background(), c, nil); !errors.Is(err, ErrTask) {
+		_, err := Run(context.Background(), c, nil)
+		if !errors.Is(err, ErrTask) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -25,7 +25,8 @@ import (
 func writeFile(t *testing.T, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	err := os.WriteFile(path, []byte(text), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -91,7 +92,8 @@ func TestLeastSquaresReachesTheKnownR2(t *testing.T) {
 		},
 	)
 	want := (5. / 3) / (5./3 + 2 + .25)
-	if got := summaries[0].Median; math.Abs(got-want) > .02 {
+	got := summaries[0].Median
+	if math.Abs(got-want) > .02 {
 		t.Errorf("median %.4f, want %.4f", got, want)
 	}
 	s := summaries[0]
@@ -124,7 +126,9 @@ func TestBudgetReachesTheMethod(t *testing.T) {
 		}
 		return s[0].Median
 	}
-	if little, much := median(1e-3), median(5); !(little < much-.1) || much < .35 {
+	little := median(1e-3)
+	much := median(5)
+	if !(little < much-.1) || much < .35 {
 		t.Errorf("median R² %.3f at epsilon 0.001 and %.3f at 5", little, much)
 	}
 }
@@ -381,7 +385,8 @@ func TestRecipesAreMethods(t *testing.T) {
 		t.Errorf("features: %d and %d", s[2].D, s[3].D)
 	}
 	var problems recipe.Problems
-	if last := rows[len(rows)-1]; !errors.As(last.Err, &problems) || s[4].Failed != 5 {
+	last := rows[len(rows)-1]
+	if !errors.As(last.Err, &problems) || s[4].Failed != 5 {
 		t.Errorf("a recipe for another table: %+v", last)
 	}
 
@@ -523,7 +528,8 @@ func TestPublicTables(t *testing.T) {
 		},
 	)
 	for _, s := range summaries {
-		if floor, ok := floors[s.Data]; !ok || s.Failed != 0 || s.Median < floor {
+		floor, ok := floors[s.Data]
+		if !ok || s.Failed != 0 || s.Median < floor {
 			t.Errorf(
 				"%s: median %.3f, floor %.2f, %d failed",
 				s.Data,

@@ -34,7 +34,8 @@ func TestPublicClassTables(t *testing.T) {
 		Budget:     budget.Target{Epsilon: 1, Delta: 1e-5},
 	})
 	for _, s := range summaries {
-		if floor, ok := floors[s.Data]; !ok || s.Failed != 0 || s.Median < floor {
+		floor, ok := floors[s.Data]
+		if !ok || s.Failed != 0 || s.Median < floor {
 			t.Errorf(
 				"%s: median %.3f, floor %.3f, %d failed",
 				s.Data,

@@ -78,7 +78,8 @@ func TestClassesRefused(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, content string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		err := os.WriteFile(path, []byte(content), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 		return path
@@ -110,7 +111,8 @@ func TestClassesRefused(t *testing.T) {
 		},
 	} {
 		c.config.Public = true
-		if _, err := Run(context.Background(), c.config, nil); !errors.Is(err, c.want) {
+		_, err := Run(context.Background(), c.config, nil)
+		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}

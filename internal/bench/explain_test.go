@@ -134,7 +134,8 @@ func TestExplainSelects(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if b := x.Sizes[1].At[5]; !(b.Median > 0 && b.Median < .75) {
+		b := x.Sizes[1].At[5]
+		if !(b.Median > 0 && b.Median < .75) {
 			t.Errorf("%s: %+v at epsilon 10", name, b)
 		}
 	}

@@ -84,7 +84,8 @@ func TestParseMethod(t *testing.T) {
 			Model:     "auto",
 		},
 	} {
-		if got, err := bench.ParseMethod(name); err != nil || got != want {
+		got, err := bench.ParseMethod(name)
+		if err != nil || got != want {
 			t.Errorf("%q: %+v, %v", name, got, err)
 		}
 	}

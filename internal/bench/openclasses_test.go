@@ -17,7 +17,8 @@ import (
 func TestOpenClassifiersRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fixed.yaml")
 	text := "task: classification\ndata: {target: rating, classes: [weak, fair, very good]}\nselection: {method: fixed, features: [income, debt]}\nmodel: {method: nonprivate-svm}\n"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	err := os.WriteFile(path, []byte(text), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	for target, least := range map[string]float64{"repaid": .8, "rating": .5} {

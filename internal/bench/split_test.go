@@ -106,7 +106,8 @@ func TestQuantile(t *testing.T) {
 		{[]float64{1, 5, 6, 10, 20}, 1, 20},
 		{[]float64{7}, .25, 7},
 	} {
-		if got := quantile(c.values, c.p); math.Abs(got-c.want) > 1e-12 {
+		got := quantile(c.values, c.p)
+		if math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("quantile %v of %v: %v, want %v", c.p, c.values, got, c.want)
 		}
 	}

@@ -36,7 +36,8 @@ func TestSyntheticLaw(t *testing.T) {
 	a := cols[0].Floats
 	b := cols[3].Floats
 	y := cols[2].Floats
-	if got := correlation(a, b); math.Abs(got-SyntheticCorrelation) > .03 {
+	got := correlation(a, b)
+	if math.Abs(got-SyntheticCorrelation) > .03 {
 		t.Errorf("correlation %v", got)
 	}
 	if mean, sd := meanAndDeviation(b); math.Abs(mean) > .06 || math.Abs(sd-2) > .05 {
@@ -64,7 +65,8 @@ func TestSyntheticLaw(t *testing.T) {
 			t.Errorf("levels %v", counts)
 		}
 	}
-	if r := correlation(truth, y); math.Abs(r*r-SyntheticR2) > .02 {
+	r := correlation(truth, y)
+	if math.Abs(r*r-SyntheticR2) > .02 {
 		t.Errorf("the true function has R² %v", r*r)
 	}
 	again, _ := draw(7)

@@ -63,11 +63,13 @@ func TestStoreOf(t *testing.T) {
 		}
 	}
 	p, plan := planOf(t, adassp.JointGram{})
-	if s := AnyStore(p, plan); s == nil || s.Name != Stores()[0].Name {
+	s := AnyStore(p, plan)
+	if s == nil || s.Name != Stores()[0].Name {
 		t.Errorf("a plan of sums: %v", s)
 	}
 	p, plan = planOf(t, svm.SVM{})
-	if s := AnyStore(p, plan); s != nil {
+	s = AnyStore(p, plan)
+	if s != nil {
 		t.Errorf("a plan that gathers: %s", s.Name)
 	}
 }
@@ -79,7 +81,8 @@ func TestTooLargeFileIsRejected(t *testing.T) {
 		{Name: "a"},
 		{Name: "b", Kind: dataset.Category},
 	}}
-	if got := atLeast(1000*3*longCell, 3, schema); got != 1000*(8+4) {
+	got := atLeast(1000*3*longCell, 3, schema)
+	if got != 1000*(8+4) {
 		t.Errorf("1000 records of a number and a category: %d bytes", got)
 	}
 	limit := ram.Limit{Name: "ulimit -v", Free: 1 << 30}

@@ -301,7 +301,8 @@ func parquetOf(t *testing.T, forms []form) []byte {
 	var out bytes.Buffer
 	w := parquet.NewGenericWriter[record](&out)
 	for i, f := range forms {
-		if _, err := w.Write([]record{{int64(i), f.text}}); err != nil {
+		_, err := w.Write([]record{{int64(i), f.text}})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -536,7 +537,8 @@ func plainOnly(k *columnKind, f *form, fit float64) float64 {
 	if k.isText() || f.literal != "" || cell.BooleanWord(cell.Trim(f.text)) != "" {
 		return fit
 	}
-	if _, class := cell.Number(f.text); class != cell.Good {
+	_, class := cell.Number(f.text)
+	if class != cell.Good {
 		return noNumber
 	}
 	return fit
@@ -582,7 +584,8 @@ func writeModel(t *testing.T, m regression.Model) string {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "model.json")
-	if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
+	err := os.WriteFile(path, file.Bytes(), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -790,7 +793,8 @@ func (db *database) predictCells(t *testing.T, k *columnKind, forms []form) []fl
 		}
 		sql.WriteString(";\n")
 		var query bytes.Buffer
-		if err := SQL(&query, k.newModel(), db.dialect, table); err != nil {
+		err := SQL(&query, k.newModel(), db.dialect, table)
+		if err != nil {
 			t.Fatal(err)
 		}
 		sql.WriteString(strings.TrimSuffix(strings.TrimSpace(query.String()), ";") +
@@ -944,12 +948,14 @@ func checkPage(t *testing.T, forms []form, fits [][]float64) {
 	out.WriteString("\n")
 	want := head + begin + out.String() + end + tail
 	if *update {
-		if err := os.WriteFile(cellsPage, []byte(want), 0o600); err != nil {
+		err := os.WriteFile(cellsPage, []byte(want), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if diff := cmp.Diff(want, string(page)); diff != "" {
+	diff := cmp.Diff(want, string(page))
+	if diff != "" {
 		t.Errorf(
 			"%s differs from what a fit reads (-want +got; -update writes it):\n%s",
 			cellsPage,

@@ -560,7 +560,8 @@ func (rt *runtime) runModels(
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		err := os.WriteFile(path, []byte(text), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -1032,7 +1033,8 @@ func TestExportRefuses(t *testing.T) {
 		},
 	} {
 		var out bytes.Buffer
-		if err := write(&out, neighbours); !errors.Is(err, ErrKind) || out.Len() > 0 {
+		err := write(&out, neighbours)
+		if !errors.Is(err, ErrKind) || out.Len() > 0 {
 			t.Errorf("%s: %v, and %d bytes", name, err, out.Len())
 		}
 	}

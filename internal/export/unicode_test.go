@@ -88,7 +88,8 @@ func main() {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		err := os.WriteFile(path, []byte(text), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -104,7 +105,8 @@ func main() {
 	}
 	bad := 0
 	for i, text := range texts {
-		if want := strconv.QuoteToASCII(norm.NFC.String(text)); got[i] != want {
+		want := strconv.QuoteToASCII(norm.NFC.String(text))
+		if got[i] != want {
 			if bad++; bad < 10 {
 				t.Errorf("%+q: %s, want %s", text, got[i], want)
 			}

@@ -71,7 +71,8 @@ func TestRolledBackRuns(t *testing.T) {
 		}
 		passed := 0
 		for _, c := range claims {
-			if _, err := l.VerifyClaims(t.Context(), c); err == nil {
+			_, err := l.VerifyClaims(t.Context(), c)
+			if err == nil {
 				passed++
 			} else if !errors.Is(err, ErrHead) {
 				t.Errorf("%v", err)
@@ -142,7 +143,8 @@ func TestOneReservationTwice(t *testing.T) {
 func TestCopyOnAnotherPath(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
 	copied := filepath.Join(t.TempDir(), "copy.ledger")
-	if err := os.WriteFile(copied, readFile(t, l.path), 0o600); err != nil {
+	err := os.WriteFile(copied, readFile(t, l.path), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	other := New(copied, Options{})
@@ -155,7 +157,8 @@ func TestCopyOnAnotherPath(t *testing.T) {
 		}
 	}
 	later := runAndClaim(t, other, 3)
-	if _, err := l.VerifyClaims(t.Context(), here, later); !errors.Is(err, ErrHead) {
+	_, err = l.VerifyClaims(t.Context(), here, later)
+	if !errors.Is(err, ErrHead) {
 		t.Errorf("a run of the copy only: %v", err)
 	}
 }
@@ -224,7 +227,8 @@ func TestEntriesOfEarlierVersions(t *testing.T) {
 	one := Claim{head, "", releaseChecksum(1), "one"}
 	two := Claim{head, "", releaseChecksum(2), "two"}
 	for _, c := range []Claim{one, two} {
-		if _, err := l.VerifyClaims(t.Context(), c); err != nil {
+		_, err := l.VerifyClaims(t.Context(), c)
+		if err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 		}
 	}
@@ -267,7 +271,8 @@ func TestReservationsHaveOwnNonce(t *testing.T) {
 			raw = append(raw, data)
 			head = hashOf(data)
 		}
-		if _, err := readBook(raw, head); !errors.Is(err, ErrDamaged) {
+		_, err := readBook(raw, head)
+		if !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -281,7 +286,8 @@ func TestTableUnderAnotherName(t *testing.T) {
 	link := filepath.Join(dir, "b.csv")
 	copied := filepath.Join(dir, "c.csv")
 	for _, path := range []string{table, copied} {
-		if err := os.WriteFile(path, []byte("x\n1\n"), 0o600); err != nil {
+		err := os.WriteFile(path, []byte("x\n1\n"), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -304,10 +310,12 @@ func TestTableUnderAnotherName(t *testing.T) {
 		}
 		return out.Others
 	}
-	if others := reserve("houses", table); len(others) != 0 {
+	others := reserve("houses", table)
+	if len(others) != 0 {
 		t.Errorf("the first run: %v", others)
 	}
-	if others := reserve("gardens", copied); len(others) != 0 {
+	others = reserve("gardens", copied)
+	if len(others) != 0 {
 		t.Errorf("a copy: %v", others)
 	}
 	for range 2 { // once by the sums, once after they were lost
@@ -320,7 +328,8 @@ func TestTableUnderAnotherName(t *testing.T) {
 	if err := os.Remove(table); err != nil {
 		t.Fatal(err)
 	}
-	if others := reserve("houses", link); len(others) != 1 || others[0] != "gardens" {
+	others = reserve("houses", link)
+	if len(others) != 1 || others[0] != "gardens" {
 		t.Errorf("the link after the name is gone: %v", others)
 	}
 	mustRead(t, l)

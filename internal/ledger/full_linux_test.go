@@ -28,7 +28,8 @@ func childFull() {
 		exitWithError(err)
 	}
 	for k := 0; ; k++ {
-		if _, err := l.Reserve(context.Background(), childRequest(0)); err != nil {
+		_, err := l.Reserve(context.Background(), childRequest(0))
+		if err != nil {
 			if errors.Is(err, ErrUnwritable) && k > 0 {
 				println(k, err.Error())
 				return
@@ -55,7 +56,8 @@ func TestDiskFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := len(book.Entries) - 2; number != strconv.Itoa(got) {
+	got := len(book.Entries) - 2
+	if number != strconv.Itoa(got) {
 		t.Errorf("%s runs were admitted, %d are in the ledger", number, got)
 	}
 	if _, err := l.Reserve(t.Context(), childRequest(0)); err != nil {
@@ -134,19 +136,23 @@ func TestModeUnderAnyMask(t *testing.T) {
 			t.Errorf("drafts %q, %v", drafts, err)
 		}
 		for _, d := range drafts {
-			if info, err := os.Stat(d); err != nil || info.Mode().Perm() != 0o700 {
+			info, err := os.Stat(d)
+			if err != nil || info.Mode().Perm() != 0o700 {
 				t.Errorf("the draft: %v, %v", info, err)
 			}
 		}
 		return nil
 	}
-	if _, err := l.Register(t.Context(), "houses", testTotal(budget.ZCDP)); err != nil {
+	_, err := l.Register(t.Context(), "houses", testTotal(budget.ZCDP))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Reserve(t.Context(), newRequest(t, .1)); err != nil {
+	_, err = l.Reserve(t.Context(), newRequest(t, .1))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if info, err := os.Stat(l.path); err != nil || info.Mode().Perm() != 0o600 {
+	info, err := os.Stat(l.path)
+	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
 }

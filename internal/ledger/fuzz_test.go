@@ -48,7 +48,8 @@ func FuzzFile(f *testing.F) {
 			if !errors.As(err, &named) || !knownError(err) {
 				t.Fatalf("%v", err)
 			}
-			if _, err := l.Reserve(t.Context(), request); err == nil {
+			_, err := l.Reserve(t.Context(), request)
+			if err == nil {
 				t.Fatal("a file that cannot be read was written to")
 			}
 			return
@@ -104,7 +105,8 @@ func FuzzEntry(f *testing.F) {
 		}
 		if e.Run != nil {
 			for _, c := range []budget.Currency{budget.ZCDP, budget.GDP} {
-				if price, err := e.Run.recomputePrice(c); err == nil && !price.Valid() {
+				price, err := e.Run.recomputePrice(c)
+				if err == nil && !price.Valid() {
 					t.Fatalf("a price of %+v", price)
 				}
 			}

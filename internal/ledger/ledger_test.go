@@ -60,7 +60,8 @@ func newRequest(t testing.TB, mu float64) Request {
 func newLedger(t testing.TB, c budget.Currency) *Ledger {
 	t.Helper()
 	l := New(filepath.Join(t.TempDir(), "my.ledger"), Options{Wait: 5 * time.Second})
-	if _, err := l.Register(t.Context(), "houses", testTotal(c)); err != nil {
+	_, err := l.Register(t.Context(), "houses", testTotal(c))
+	if err != nil {
 		t.Fatal(err)
 	}
 	return l
@@ -258,7 +259,8 @@ func TestPeopleLedgerAdmitsMatchingRuns(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
 	total := testTotal(budget.ZCDP)
 	total.Unit = "who"
-	if _, err := l.Register(t.Context(), "people", total); err != nil {
+	_, err := l.Register(t.Context(), "people", total)
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -369,7 +371,8 @@ func TestNoLedger(t *testing.T) {
 				t.Errorf("register in %s: %v", name, err)
 			}
 		}
-		if after, _ := os.ReadFile(path(name)); !bytes.Equal(before, after) {
+		after, _ := os.ReadFile(path(name))
+		if !bytes.Equal(before, after) {
 			t.Errorf("%s was changed", name)
 		}
 	}
@@ -493,7 +496,8 @@ func TestHead(t *testing.T) {
 	}
 	for _, bad := range []string{"", "1", "1:", "0:" + head.Hash, "x:" + head.Hash,
 		"1:" + head.Hash[1:], "1:" + strings.ToUpper(head.Hash[:60]) + "ABCD"} {
-		if _, err := ParseHead(bad); !errors.Is(err, ErrInvalid) {
+		_, err := ParseHead(bad)
+		if !errors.Is(err, ErrInvalid) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -545,7 +549,8 @@ func TestPlanRoundTrip(t *testing.T) {
 				Delta:   1e-6,
 			}
 			got, err := r.recomputePrice(c)
-			if diff := cmp.Diff(p.Charge(c), got); diff != "" || err != nil {
+			diff := cmp.Diff(p.Charge(c), got)
+			if diff != "" || err != nil {
 				t.Errorf("%v %v: %s", c, err, diff)
 			}
 		}
@@ -557,7 +562,8 @@ func TestPlanRoundTrip(t *testing.T) {
 		{Name: "a", Op: "par"},
 		{Name: "a", Op: "gaussian", Draws: 1, Mu: 1, Kids: []Step{{}}},
 	} {
-		if _, err := (&Run{Plan: bad}).recomputePrice(budget.ZCDP); err == nil {
+		_, err := (&Run{Plan: bad}).recomputePrice(budget.ZCDP)
+		if err == nil {
 			t.Errorf("%+v has a price", bad)
 		}
 	}
@@ -596,7 +602,8 @@ func TestPublicColumns(t *testing.T) {
 		r := newRequest(t, .1)
 		r.Plan = gaussianPlan(t, .1, budget.SubstitutePrivateColumns)
 		r.Public = c.public
-		if _, err := l.Reserve(t.Context(), r); !errors.Is(err, c.want) {
+		_, err := l.Reserve(t.Context(), r)
+		if !errors.Is(err, c.want) {
 			t.Errorf("%q: %v, want %v", c.public, err, c.want)
 		}
 	}
@@ -636,7 +643,8 @@ func TestRecords(t *testing.T) {
 	} {
 		r := newRequest(t, .1)
 		r.Records = c.records
-		if _, err := l.Reserve(t.Context(), r); !errors.Is(err, c.want) {
+		_, err := l.Reserve(t.Context(), r)
+		if !errors.Is(err, c.want) {
 			t.Errorf("run %d: %v, want %v", i, err, c.want)
 		}
 	}
@@ -647,13 +655,15 @@ func TestRecords(t *testing.T) {
 	if _, err := l.Verify(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if _, err := l.Register(t.Context(), "trees", testTotal(budget.ZCDP)); err != nil { // has its own record rule
+	_, err := l.Register(t.Context(), "trees", testTotal(budget.ZCDP))
+	if err != nil { // has its own record rule
 		t.Fatal(err)
 	}
 	r := newRequest(t, .1)
 	r.Dataset = "trees"
 	r.Records = RecordsLines
-	if _, err := l.Reserve(t.Context(), r); err != nil {
+	_, err = l.Reserve(t.Context(), r)
+	if err != nil {
 		t.Error(err)
 	}
 }
@@ -684,7 +694,8 @@ func TestGoldenLedger(t *testing.T) {
 	}{{RecordsLines, nil}, {RecordsQuoted, ErrRecords}} {
 		r := newRequest(t, .1)
 		r.Records = c.records
-		if _, err := l.Reserve(t.Context(), r); !errors.Is(err, c.want) {
+		_, err := l.Reserve(t.Context(), r)
+		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.records, err, c.want)
 		}
 	}

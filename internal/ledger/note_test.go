@@ -126,7 +126,8 @@ func TestNoteEdited(t *testing.T) {
 		edit(&e)
 		made := append(append([]*Entry{}, list[:6]...), &e)
 		seal(made)
-		if _, err := fileOf(t, made).Read(t.Context()); !errors.Is(err, ErrDamaged) {
+		_, err := fileOf(t, made).Read(t.Context())
+		if !errors.Is(err, ErrDamaged) {
 			t.Errorf("a note %s: %v", name, err)
 		}
 	}

@@ -145,7 +145,8 @@ func TestTwoProcessesKilled(t *testing.T) {
 	// Runs cost rho 4e-5 on average; the total admits about three quarters of all runs.
 	rho := 4e-5 * 2 * float64(*debits) * .75
 	promise := budget.Total{Epsilon: budget.ZCDPEpsilon(rho, 1e-5), Delta: 1e-5}
-	if _, err := l.Register(t.Context(), "houses", promise); err != nil {
+	_, err := l.Register(t.Context(), "houses", promise)
+	if err != nil {
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(5, 6))
@@ -262,7 +263,8 @@ func childCrash() {
 	switch job {
 	case "register":
 		armed = true
-		if _, err := l.Register(ctx, "houses", testTotal(budget.ZCDP)); err != nil {
+		_, err := l.Register(ctx, "houses", testTotal(budget.ZCDP))
+		if err != nil {
 			exitWithError(err)
 		}
 	case "reserve", "commit":
@@ -307,7 +309,8 @@ func TestKilledAtEveryStep(t *testing.T) {
 				a.Committed,
 			)
 		}
-		if _, err := l.Reserve(t.Context(), childRequest(1)); err != nil {
+		_, err := l.Reserve(t.Context(), childRequest(1))
+		if err != nil {
 			t.Errorf("%s, killed at %s: the next run: %v", tt.job, tt.step, err)
 		}
 		if _, err := l.Verify(t.Context()); err != nil {

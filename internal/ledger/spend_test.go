@@ -60,11 +60,13 @@ func TestSpendPrices(t *testing.T) {
 		"delta 1":             {Epsilon: 1, Delta: 1},
 		"a note of two lines": {Rho: 1, Note: "a\nb"},
 	} {
-		if _, err := x.Price(budget.ZCDP); !errors.Is(err, ErrInvalid) {
+		_, err := x.Price(budget.ZCDP)
+		if !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := (&Spend{Rho: 1}).Price(budget.GDP); !errors.Is(err, ErrRho) {
+	_, err := (&Spend{Rho: 1}).Price(budget.GDP)
+	if !errors.Is(err, ErrRho) {
 		t.Errorf("rho in gdp: %v", err)
 	}
 }

@@ -99,7 +99,8 @@ func TestStopWithoutLead(t *testing.T) {
 	if err := run.Stop(t.Context(), aRelease); err != nil {
 		t.Fatal(err)
 	}
-	if a := readAccount(t, l, "houses"); a.Spent() != (budget.Charge{}) {
+	a := readAccount(t, l, "houses")
+	if a.Spent() != (budget.Charge{}) {
 		t.Errorf("%+v is spent", a.Spent())
 	}
 	if _, err := l.Verify(t.Context()); err != nil {
@@ -128,7 +129,8 @@ func TestStopIsAudited(t *testing.T) {
 	} {
 		list := mustRead(t, l).Entries
 		list[3].Charge = &wrong
-		if err := fileErr(t, list); !errors.Is(err, ErrDamaged) {
+		err := fileErr(t, list)
+		if !errors.Is(err, ErrDamaged) {
 			t.Errorf("stopped for %+v in place of %+v: %v", wrong, right, err)
 		}
 	}
@@ -185,7 +187,8 @@ func TestStopUpgrades(t *testing.T) {
 	if err := run.Stop(t.Context(), aRelease); err != nil {
 		t.Fatal(err)
 	}
-	if b := mustRead(t, l); b.format != Format {
+	b := mustRead(t, l)
+	if b.format != Format {
 		t.Errorf("the ledger is %s", b.format)
 	}
 	if _, err := l.Verify(t.Context()); err != nil {

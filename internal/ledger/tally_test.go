@@ -181,7 +181,8 @@ func TestStaleTally(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		want := second.Charge.Plus(gaussianPlan(t, .1, budget.AddRemove).Charge(budget.ZCDP))
-		if a := readAccount(t, l, "houses"); a.Spent() != want {
+		a := readAccount(t, l, "houses")
+		if a.Spent() != want {
 			t.Errorf("%s: spent %v, want %v", name, a.Spent(), want)
 		}
 	}
@@ -304,7 +305,8 @@ func BenchmarkReserve(b *testing.B) {
 			r := newRequest(b, .0001)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := l.Reserve(b.Context(), r); err != nil {
+				_, err := l.Reserve(b.Context(), r)
+				if err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -364,12 +366,14 @@ func TestOtherNames(t *testing.T) {
 	} {
 		_, err := l.Register(t.Context(), name, testTotal(budget.ZCDP))
 		refused := errors.Is(err, ErrExists) || errors.Is(err, ErrInvalid)
-		if want := name != "hous\u0117s"; refused != want {
+		want := name != "hous\u0117s"
+		if refused != want {
 			t.Errorf("%+q: %v", name, err)
 		}
 	}
 	for _, name := range []string{"caf\u00e9", "houses-2", "horses"} {
-		if _, err := l.Register(t.Context(), name, testTotal(budget.ZCDP)); err != nil {
+		_, err := l.Register(t.Context(), name, testTotal(budget.ZCDP))
+		if err != nil {
 			t.Errorf("%+q: %v", name, err)
 		}
 	}

@@ -149,7 +149,8 @@ func TestEveryTruncation(t *testing.T) {
 	}
 	for n := range thousand {
 		if n%10 == 0 {
-			if _, err := checkChain(raw[:n], head); !errors.Is(err, ErrDamaged) {
+			_, err := checkChain(raw[:n], head)
+			if !errors.Is(err, ErrDamaged) {
 				t.Fatalf("cut after %d: %v", n, err)
 			}
 		}
@@ -224,7 +225,8 @@ func TestChargeBelowPlan(t *testing.T) {
 	if _, err := l.Read(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Verify(t.Context()); !errors.Is(err, ErrDamaged) {
+	_, err := l.Verify(t.Context())
+	if !errors.Is(err, ErrDamaged) {
 		t.Errorf("%v", err)
 	}
 }
@@ -307,7 +309,8 @@ func TestImpossibleEntriesAreRejected(t *testing.T) {
 			previous = hashOf(data)
 		}
 		l := fileOf(t, list)
-		if _, err := l.Read(t.Context()); !errors.Is(err, ErrDamaged) {
+		_, err := l.Read(t.Context())
+		if !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -345,10 +348,12 @@ func TestEveryByteOfTheFile(t *testing.T) {
 		t.Errorf("%d flips changed nothing, %d were refused", same, refused)
 	}
 	for size := 0; size < len(image); size += 1021 {
-		if err := os.WriteFile(l.path, image[:size], 0o600); err != nil {
+		err := os.WriteFile(l.path, image[:size], 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if b, err := l.Read(t.Context()); err == nil && !slices.Equal(b.hashes, want) {
+		b, err := l.Read(t.Context())
+		if err == nil && !slices.Equal(b.hashes, want) {
 			t.Fatalf("cut at %d: other entries, and no error", size)
 		}
 	}

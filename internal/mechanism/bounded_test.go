@@ -115,7 +115,8 @@ func searchRemovals(
 	eachNeighbour(n, alphabet, budget.AddRemove, func(a, b []int) {
 		x := bound(s, a)
 		y := bound(s, b)
-		if c := changeNorm(x, y); c > x.sens || x.sens != y.sens {
+		c := changeNorm(x, y)
+		if c > x.sens || x.sens != y.sens {
 			t.Fatalf(
 				"a record that loses its target: change %v, declared %v and %v",
 				c,

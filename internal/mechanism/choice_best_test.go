@@ -75,7 +75,8 @@ func TestBestLaw(t *testing.T) {
 		}
 		lost += float64(1 - w.Candidate)
 	}
-	if z := (lost - n*want) / math.Sqrt(n*want*(1-want)); math.Abs(z) > 4.9 {
+	z := (lost - n*want) / math.Sqrt(n*want*(1-want))
+	if math.Abs(z) > 4.9 {
 		t.Errorf("the first of two was returned %v of %v times, want %v", lost, n, n*want)
 	}
 }
@@ -234,7 +235,8 @@ func TestEventsHideTries(t *testing.T) {
 			t.Fatal(err)
 		}
 		events := s.Events()
-		if seen, ok := first[w.Candidate]; ok && !reflect.DeepEqual(seen, events) {
+		seen, ok := first[w.Candidate]
+		if ok && !reflect.DeepEqual(seen, events) {
 			t.Fatalf("seed %d: %+v, before %+v", seed, events, seen)
 		}
 		first[w.Candidate] = events

@@ -38,14 +38,16 @@ func TestTopKReplay(t *testing.T) {
 			near := first.Replay()
 			far := first.Replay()
 			a := release(first, 10, 0, 5, 5, 9)
-			if b := release(near, 11, -1, 4, 6, 9); !slices.Equal(a, b) {
+			b := release(near, 11, -1, 4, 6, 9)
+			if !slices.Equal(a, b) {
 				t.Fatalf("%v: the neighbour released %v, recorded %v", form, b, a)
 			}
 			faults, closest := Compare(first, near)
 			if len(faults) > 0 || form != Peeling && closest != 1 {
 				t.Errorf("%v: faults %v, ratio %v", form, faults, closest)
 			}
-			if b := release(far, 13, -1, 4, 6, 9); !slices.Equal(a, b) {
+			b = release(far, 13, -1, 4, 6, 9)
+			if !slices.Equal(a, b) {
 				t.Fatalf("%v: the far table released %v, recorded %v", form, b, a)
 			}
 			faults, _ = Compare(first, far)
@@ -53,7 +55,8 @@ func TestTopKReplay(t *testing.T) {
 				!strings.Contains(faults[0], "declared sensitivity") {
 				t.Errorf("%v: a change of twice the width passed: %v", form, faults)
 			}
-			if n := len(first.Releases()[0].Out); form != Peeling && n != 2 {
+			n := len(first.Releases()[0].Out)
+			if form != Peeling && n != 2 {
 				t.Errorf("%v: %d indices recorded", form, n)
 			}
 		}

@@ -271,18 +271,21 @@ func TestTopKRefuses(t *testing.T) {
 			},
 			"gamma alone": {TopK{Form: form, K: 2, Gamma: .3}, good, ErrTopK},
 		} {
-			if _, err := c.top.Release(s, "top", c.scores); !errors.Is(err, c.err) {
+			_, err := c.top.Release(s, "top", c.scores)
+			if !errors.Is(err, c.err) {
 				t.Errorf("%v, %s: %v, want %v", form, name, err, c.err)
 			}
 		}
 		if s.core.spent["run/top"] != nil {
 			t.Errorf("%v: a refused release spent its draw", form)
 		}
-		if _, err := plan.Release(s, "other", good); !errors.Is(err, ErrUnknownLeaf) {
+		_, err := plan.Release(s, "other", good)
+		if !errors.Is(err, ErrUnknownLeaf) {
 			t.Errorf("%v: an unplanned leaf: %v", form, err)
 		}
 		infinite := widthScores(math.Inf(1), 5, 1, 1, 8)
-		if _, err := plan.Release(s, "top", infinite); !errors.Is(err, ErrScale) {
+		_, err = plan.Release(s, "top", infinite)
+		if !errors.Is(err, ErrScale) {
 			t.Errorf("%v: an infinite width: %v", form, err)
 		}
 	}
@@ -338,11 +341,13 @@ func TestTopKSlack(t *testing.T) {
 
 func TestParseTopKForm(t *testing.T) {
 	for _, form := range forms {
-		if got, err := ParseTopKForm(form.String()); err != nil || got != form {
+		got, err := ParseTopKForm(form.String())
+		if err != nil || got != form {
 			t.Errorf("%v: %v, %v", form, got, err)
 		}
 	}
-	if _, err := ParseTopKForm("largest"); !errors.Is(err, ErrTopK) {
+	_, err := ParseTopKForm("largest")
+	if !errors.Is(err, ErrTopK) {
 		t.Errorf("an unknown name: %v", err)
 	}
 }

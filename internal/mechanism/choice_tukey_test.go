@@ -75,12 +75,14 @@ func TestDepthExample(t *testing.T) {
 			weight
 	}
 	for i, want := range []float64{.829404, .140059, .029927, .000609} {
-		if got := boxes[i]; math.Abs(got-want) > 6e-7 {
+		got := boxes[i]
+		if math.Abs(got-want) > 6e-7 {
 			t.Errorf("box %d is drawn with probability %.7f, want %.6f", i+3, got, want)
 		}
 	}
 	for i, want := range []float64{.613504, .309828, .075121, .001548} {
-		if got := depths[i+3]; math.Abs(got-want) > 6e-7 {
+		got := depths[i+3]
+		if math.Abs(got-want) > 6e-7 {
 			t.Errorf("depth %d has probability %.7f, want %.6f", i+3, got, want)
 		}
 	}
@@ -337,7 +339,9 @@ func TestDepthLemmas(t *testing.T) {
 				}
 			}
 			r := z.ratios(depths)
-			if h, want := stabilityOf(z), countBelow(r, law.delta); h != want {
+			h := stabilityOf(z)
+			want := countBelow(r, law.delta)
+			if h != want {
 				t.Fatalf("h is %d, by definition %d", h, want)
 			}
 			k := rapid.IntRange(0, len(r)-1).Draw(t, "k")
@@ -363,7 +367,9 @@ func TestDepthLemmas(t *testing.T) {
 					t.Fatalf("r_%d of a neighbour exceeds r_%d", k, k+1)
 				}
 			}
-			if a, b := stabilityOf(z), stabilityOf(next); a-b > 1 || b-a > 1 {
+			a := stabilityOf(z)
+			b := stabilityOf(next)
+			if a-b > 1 || b-a > 1 {
 				t.Fatalf("h moved from %d to %d", a, b)
 			}
 		})
@@ -414,7 +420,8 @@ func TestDepthSplits(t *testing.T) {
 			m := rapid.IntRange(12, 40).Draw(t, "m")
 			a := newBrute(drawCloud(t, m, 1, side), side, law)
 			b := newBrute(movePoints(t, a.points, 1, side), side, law)
-			if excess := compare(a, b); excess > delta+1e-9 {
+			excess := compare(a, b)
+			if excess > delta+1e-9 {
 				t.Fatalf("%+v: excess %v above delta", split, excess)
 			}
 		})
@@ -461,7 +468,8 @@ func TestDepthSplits(t *testing.T) {
 				}
 			}
 		}
-		if e1 := split.Check * epsilon; furthest > e1*(1+1e-6) || furthest < .6*e1 {
+		e1 := split.Check * epsilon
+		if furthest > e1*(1+1e-6) || furthest < .6*e1 {
 			t.Errorf("%+v: the check tells neighbours apart by %v, of %v", split, furthest, e1)
 		}
 	}
@@ -696,7 +704,8 @@ func TestTukeyDepthPoint(t *testing.T) {
 				continue
 			}
 			released++
-			if v := p.Value(); v[0] < 24.5 || v[0] > 75.5 || v[1] != .1 {
+			v := p.Value()
+			if v[0] < 24.5 || v[0] > 75.5 || v[1] != .1 {
 				t.Errorf("released %v", v)
 			}
 			e := s.Events()[0]
@@ -792,7 +801,8 @@ func TestGridRoundsTowardZero(t *testing.T) {
 		{-math.MaxFloat64, -0x1p200},
 		{0x1.fffffffffffffp-148, 0x1.fffffffffffffp-148},
 	} {
-		if got := gridValue(gridPoint(c.in)); got != c.want {
+		got := gridValue(gridPoint(c.in))
+		if got != c.want {
 			t.Errorf("%v is held as %v, want %v", c.in, got, c.want)
 		}
 	}
@@ -802,7 +812,9 @@ func TestGridRoundsTowardZero(t *testing.T) {
 		if math.IsNaN(x) || math.IsNaN(y) {
 			return
 		}
-		if a, b := gridPoint(min(x, y)), gridPoint(max(x, y)); a.Cmp(b) > 0 {
+		a := gridPoint(min(x, y))
+		b := gridPoint(max(x, y))
+		if a.Cmp(b) > 0 {
 			t.Fatalf("%v and %v change their order", x, y)
 		}
 		v := gridPoint(x)

@@ -49,7 +49,8 @@ func TestCellBound(t *testing.T) {
 					}
 				}
 			}
-			if bound := counts().Sensitivity(); far != bound {
+			bound := counts().Sensitivity()
+			if far != bound {
 				t.Errorf(
 					"weights %v, %v: the farthest neighbour is at %v, the bound is %v",
 					weights,
@@ -99,7 +100,8 @@ func TestLaplaceCells(t *testing.T) {
 		if math.Abs(mean-want) > 5*want/math.Sqrt(n) {
 			t.Errorf("%v: mean absolute noise %v, want %v", rel, mean, want)
 		}
-		if got := s.Scale("cells"); math.Abs(got-want) > 1e-5 {
+		got := s.Scale("cells")
+		if math.Abs(got-want) > 1e-5 {
 			t.Errorf("%v: scale %v, want %v", rel, got, want)
 		}
 		_, err = LaplaceCells(s, "cells", h.CellBound())
@@ -123,7 +125,9 @@ func TestPublicSeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	seed := s.PublicSeed("a")
-	if a, b := seed.Stream().Uint64(), s.PublicSeed("a").Stream().Uint64(); a != b {
+	a := seed.Stream().Uint64()
+	b := s.PublicSeed("a").Stream().Uint64()
+	if a != b {
 		t.Errorf("one seed gives %v and %v", a, b)
 	}
 	if seed == s.PublicSeed("b") ||

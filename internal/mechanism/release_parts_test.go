@@ -12,7 +12,8 @@ func spendParts(t *testing.T, s *Session, parts [][]int) float64 {
 	mu2 := 0.
 	for part, weights := range parts {
 		x := s.NewBinSums(2, float64(part+1)).Bound() // increasing, so that the event has the scale of this part
-		if _, err := GaussianShare(s, "g", 0, part, weights, x); err != nil {
+		_, err := GaussianShare(s, "g", 0, part, weights, x)
+		if err != nil {
 			t.Fatal(err)
 		}
 		ratio := x.Sensitivity() / s.Scale("g")
@@ -31,10 +32,12 @@ func TestSharesAreDividedAnew(t *testing.T) {
 			parts = append(parts, slices.Concat([]int{4}, later))
 		}
 		mu2 := spendParts(t, s, parts)
-		if mu := s.Mu("g"); !(mu2 <= mu*mu) || mu2 < mu*mu*(1-1e-3) {
+		mu := s.Mu("g")
+		if !(mu2 <= mu*mu) || mu2 < mu*mu*(1-1e-3) {
 			t.Errorf("%v: the parts spend mu² %v of %v", later, mu2, mu*mu)
 		}
-		if e := s.Events()[0]; e.Released != 1 {
+		e := s.Events()[0]
+		if e.Released != 1 {
 			t.Errorf("%v: %d draws counted after the last part", later, e.Released)
 		}
 	}

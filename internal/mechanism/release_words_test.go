@@ -74,7 +74,8 @@ func TestWordsSensitivity(t *testing.T) {
 			worst = max(worst, lexiconChange(bound(a).value, bound(b).value))
 		})
 		declared := bound(nil)
-		if got := declared.Sensitivity(); got < want || got > want*(1+1e-9) {
+		got := declared.Sensitivity()
+		if got < want || got > want*(1+1e-9) {
 			t.Errorf("%v: declared %v, want %v", rel, got, want)
 		}
 		if worst > declared.sens || worst < .999999*declared.sens {

@@ -40,7 +40,8 @@ func TestCoinsOfManyMatchSingle(t *testing.T) {
 				tosses.assignSides(sides[n/3:], records[n/3:], heads)
 				kept := 0
 				for k, record := range records {
-					if want := c.Heads(record, .3) == heads; (sides[k] == 0) != want {
+					want := c.Heads(record, .3) == heads
+					if (sides[k] == 0) != want {
 						t.Fatalf("%s: record %d of %d has side %d", name, k, n, sides[k])
 					}
 					kept += 1 - int(sides[k])

@@ -47,10 +47,12 @@ func TestOneBranch(t *testing.T) {
 		return err
 	}
 	s := branchSession(t)
-	if err := release(s, "all", "sums", 0); !errors.Is(err, ErrBranch) {
+	err := release(s, "all", "sums", 0)
+	if !errors.Is(err, ErrBranch) {
 		t.Errorf("a branch before what chooses it: %v", err)
 	}
-	if _, err := Laplace(s, "count", 0, s.Count(1)); err != nil {
+	_, err = Laplace(s, "count", 0, s.Count(1))
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -63,7 +65,8 @@ func TestOneBranch(t *testing.T) {
 		{"few/inner", "left", 0, nil}, {"few/inner/right", "sums", 0, ErrBranch},
 		{"few/inner", "left", 0, ErrSpent},
 	} {
-		if err := release(s, c.branch, c.leaf, c.draw); !errors.Is(err, c.want) {
+		err := release(s, c.branch, c.leaf, c.draw)
+		if !errors.Is(err, c.want) {
 			t.Errorf("%s/%s: %v, want %v", c.branch, c.leaf, err, c.want)
 		}
 	}
@@ -72,11 +75,13 @@ func TestOneBranch(t *testing.T) {
 		t.Errorf("spent %v, taken %v", s.core.spent, s.core.taken)
 	}
 	again := branchSession(t)
-	if _, err := Laplace(again, "count", 0, again.Count(1)); err != nil {
+	_, err = Laplace(again, "count", 0, again.Count(1))
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, draw := range []int{1, 0} {
-		if err := release(again, "all", "sums", draw); err != nil {
+		err := release(again, "all", "sums", draw)
+		if err != nil {
 			t.Errorf("the other branch, draw %d: %v", draw, err)
 		}
 	}

@@ -75,7 +75,8 @@ func TestOneSession(t *testing.T) {
 
 func TestSpending(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 0)
-	if _, err := GaussianDraw(s, "sums", 1, newVector(1)); err != nil {
+	_, err := GaussianDraw(s, "sums", 1, newVector(1))
+	if err != nil {
 		t.Fatal(err)
 	}
 	refused := []struct {
@@ -125,7 +126,8 @@ func TestSpending(t *testing.T) {
 		}},
 	}
 	for _, c := range refused {
-		if err := c.call(); !errors.Is(err, c.err) {
+		err := c.call()
+		if !errors.Is(err, c.err) {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.err)
 		}
 	}
@@ -163,7 +165,8 @@ func TestNoiseIgnoresOrder(t *testing.T) {
 
 func TestEvents(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 0)
-	if _, err := GaussianDraw(s, "sums", 0, newVector(1, 2)); err != nil {
+	_, err := GaussianDraw(s, "sums", 0, newVector(1, 2))
+	if err != nil {
 		t.Fatal(err)
 	}
 	events := s.Events()
@@ -209,7 +212,9 @@ func TestReleasesCarryTheirNoise(t *testing.T) {
 		}
 		return s.Scale("count")
 	}
-	if one, half := run(1), run(.5); math.Abs(half/one-2) > 1e-5 ||
+	one := run(1)
+	half := run(.5)
+	if math.Abs(half/one-2) > 1e-5 ||
 		math.Abs(one-1) > 1e-5 {
 		t.Errorf("scales %v at epsilon 1 and %v at 1/2", one, half)
 	}
@@ -222,7 +227,8 @@ func TestAddSaturating(t *testing.T) {
 		{math.MaxInt64, math.MinInt64, -1},
 		{-3, 5, 2},
 	} {
-		if got := addSaturating(c.a, c.b); got != c.want {
+		got := addSaturating(c.a, c.b)
+		if got != c.want {
 			t.Errorf("%d + %d = %d, want %d", c.a, c.b, got, c.want)
 		}
 	}

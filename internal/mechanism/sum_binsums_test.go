@@ -123,21 +123,25 @@ func TestPartsAddUp(t *testing.T) {
 		s := partSession(t)
 		mu2 := 0.0
 		for part := range parts {
-			if got := s.Events()[0].Released; got != 0 {
+			got := s.Events()[0].Released
+			if got != 0 {
 				t.Errorf("%d draws counted after %d of %d parts", got, part, parts)
 			}
 			x := s.NewBinSums(2, float64(part+1)).Bound()
-			if _, err := GaussianPart(s, "g", 0, part, parts, x); err != nil {
+			_, err := GaussianPart(s, "g", 0, part, parts, x)
+			if err != nil {
 				t.Fatal(err)
 			}
 			// The event has the largest scale so far, that of this part.
 			ratio := x.Sensitivity() / s.Scale("g")
 			mu2 += ratio * ratio
 		}
-		if mu := s.Mu("g"); !(mu2 <= mu*mu) || mu2 < mu*mu*(1-1e-3) {
+		mu := s.Mu("g")
+		if !(mu2 <= mu*mu) || mu2 < mu*mu*(1-1e-3) {
 			t.Errorf("%d parts spend mu² %v of %v", parts, mu2, mu*mu)
 		}
-		if e := s.Events()[0]; e.Released != 1 {
+		e := s.Events()[0]
+		if e.Released != 1 {
 			t.Errorf("%d draws counted after the last part", e.Released)
 		}
 	}
@@ -168,13 +172,16 @@ func TestPartsAreSpentOnce(t *testing.T) {
 			t.Errorf("step %d: %v", i, err)
 		}
 	}
-	if _, err := GaussianDraw(s, "g", 0, x); !errors.Is(err, ErrSpent) {
+	_, err := GaussianDraw(s, "g", 0, x)
+	if !errors.Is(err, ErrSpent) {
 		t.Errorf("a draw was spent in parts and as a whole: %v", err)
 	}
-	if _, err := GaussianPart(s, "other", 0, 0, 1, x); !errors.Is(err, ErrUnknownLeaf) {
+	_, err = GaussianPart(s, "other", 0, 0, 1, x)
+	if !errors.Is(err, ErrUnknownLeaf) {
 		t.Errorf("a leaf that was not planned: %v", err)
 	}
-	if got := s.Mu("other"); got != 0 {
+	got := s.Mu("other")
+	if got != 0 {
 		t.Errorf("mu %v of a leaf that was not planned", got)
 	}
 }

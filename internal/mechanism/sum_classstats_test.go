@@ -111,7 +111,8 @@ func TestClassStatsAnyRows(t *testing.T) {
 			}
 			x := classStatsOf(s, limit, w, rows, 3, a)
 			y := classStatsOf(s, limit, w, rows, 3, b)
-			if got := weightedChange(x, y); got > x.sens {
+			got := weightedChange(x, y)
+			if got > x.sens {
 				t.Fatalf("change %v above %v", got, x.sens)
 			}
 		})
@@ -125,7 +126,8 @@ func TestClassStatsSensitivityValues(t *testing.T) {
 		budget.Substitute:               math.Sqrt(5.48),
 		budget.SubstitutePrivateColumns: math.Sqrt(5.48),
 	} {
-		if got := DefaultClassWeights().l2Sensitivity(rel); math.Abs(got-want) > 1e-9 {
+		got := DefaultClassWeights().l2Sensitivity(rel)
+		if math.Abs(got-want) > 1e-9 {
 			t.Errorf("%v: %v, want %v", rel, got, want)
 		}
 	}

@@ -128,7 +128,8 @@ func TestCrossIsExact(t *testing.T) {
 		total.Cells().mergeValues(part.Cells().copyValues())
 	}
 	want := new(big.Int).Mul(big.NewInt(-n*repeats), big.NewInt(FixedOne*FixedOne))
-	if got := big.NewInt(total.sums[0]); got.Cmp(want) != 0 {
+	got := big.NewInt(total.sums[0])
+	if got.Cmp(want) != 0 {
 		t.Errorf("sum %v, want %v", got, want)
 	}
 }

@@ -56,7 +56,8 @@ func TestMomentsOnFineGrid(t *testing.T) {
 			worst = max(worst, changeNorm(a, b))
 		}
 	}
-	if most := all[0].sens; worst > most || worst < most*(1-1e-9) {
+	most := all[0].sens
+	if worst > most || worst < most*(1-1e-9) {
 		t.Errorf("the largest change is %v, the bound %v", worst, most)
 	}
 }

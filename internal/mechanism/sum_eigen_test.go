@@ -81,7 +81,8 @@ func TestSmallestEigenvalueValue(t *testing.T) {
 		}
 		want := eigen.Values(nil)[0]
 		got := float64(g.SmallestEigenvalue().value[0]) * gramUnit
-		if d := want - got; d > eigenWidth*limit+1e-6 || d < -1e-6 {
+		d := want - got
+		if d > eigenWidth*limit+1e-6 || d < -1e-6 {
 			t.Fatalf("%v, want %v", got, want)
 		}
 	})

@@ -214,13 +214,15 @@ func TestTauBFails(t *testing.T) {
 	if math.Abs(b0-500) > 1e-9 || math.Abs(b1-353.73) > .5 {
 		t.Errorf("tau-b %v and %v, expected 500 and about 353.7", b0, b1)
 	}
-	if ratio := (b0 - b1) / 6; ratio < 24 {
+	ratio := (b0 - b1) / 6
+	if ratio < 24 {
 		t.Errorf("log-ratio %v does not exceed the claimed 1 as it should", ratio)
 	}
 	s := testSession(t, budget.AddRemove, 1)
 	a := kendallOf(t, s, y, x).Scores([]int{0})
 	b := kendallOf(t, s, y1, x1).Scores([]int{0})
-	if d := float64(b.value[0]-a.value[0]) * a.unit; math.Abs(d) > 1.5 {
+	d := float64(b.value[0]-a.value[0]) * a.unit
+	if math.Abs(d) > 1.5 {
 		t.Errorf("tau-a moved by %v", d)
 	}
 }

@@ -76,7 +76,10 @@ func TestLabelSumsFollowRows(t *testing.T) {
 		}
 		return b.sens
 	}
-	if a, b, c := sens(FixedOne), sens(100), sens(0); !(a > b && b > c && c > 0) {
+	a := sens(FixedOne)
+	b := sens(100)
+	c := sens(0)
+	if !(a > b && b > c && c > 0) {
 		t.Errorf("%v, %v, %v", a, b, c)
 	}
 }

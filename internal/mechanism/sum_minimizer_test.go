@@ -172,7 +172,8 @@ func TestLogisticMinimizer(t *testing.T) {
 	many := make([]int, 400_000) // the first row, in class 0
 	a := near(many)
 	b := near(append([]int{1*3 + 1}, many...)) // and the second, in class 1
-	if ratio := changeNorm(a, b) / a.sens; ratio < .8 || ratio > 1 {
+	ratio := changeNorm(a, b) / a.sens
+	if ratio < .8 || ratio > 1 {
 		t.Errorf("a record against many moves the minimiser by %v of the bound", ratio)
 	}
 }
@@ -193,7 +194,8 @@ func TestMinimizerClasses(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 1)
 	a := minimizePicked(t, s, rows, 8, 3, nil)
 	b := minimizePicked(t, s, rows, 8, 3, []int{0})
-	if ratio := changeNorm(a, b) / a.sens; ratio < .9999 || ratio > 1 {
+	ratio := changeNorm(a, b) / a.sens
+	if ratio < .9999 || ratio > 1 {
 		t.Errorf("one record of length R moves three minimisers by %v of the bound", ratio)
 	}
 }
@@ -312,7 +314,8 @@ func TestMinimizerValue(t *testing.T) {
 		[]int{1},
 	)
 	for j, want := range []float64{.5 / 4, -.25 / 4, .5 / 4} {
-		if got := float64(b.value[j]) * b.unit; math.Abs(got-want) > 1e-5 {
+		got := float64(b.value[j]) * b.unit
+		if math.Abs(got-want) > 1e-5 {
 			t.Errorf("coordinate %d: %v, want %v", j, got, want)
 		}
 	}
@@ -333,7 +336,8 @@ func TestOnGrid(t *testing.T) {
 		{-1e300, 0, 1, -1 << 61},
 		{0x1p61, 77, 1, 1 << 61},
 	} {
-		if got := onGrid(c.high, c.low, c.unit); got != c.want {
+		got := onGrid(c.high, c.low, c.unit)
+		if got != c.want {
 			t.Errorf("%+v: %d", c, got)
 		}
 	}
@@ -372,7 +376,8 @@ func TestMinimizerCancelled(t *testing.T) {
 	cancel()
 	m := testSession(t, budget.AddRemove, 1).NewMinimizer(1, 1, .5, 1, 2)
 	m.Add([][]int16{{FixedOne}}, []int32{1})
-	if b, err := m.Bound(ctx); !errors.Is(err, context.Canceled) || b.value != nil {
+	b, err := m.Bound(ctx)
+	if !errors.Is(err, context.Canceled) || b.value != nil {
 		t.Errorf("%v, %v", b.value, err)
 	}
 }

@@ -239,7 +239,8 @@ func TestMediansSensitivity(t *testing.T) {
 			t.Errorf("%v: change %v, declared %v", rel, worst, sens)
 		}
 		want := map[budget.Relation]float64{budget.AddRemove: 1, budget.Substitute: 2}[rel]
-		if got := mediansOf(s, nil).Sensitivity(); got != want {
+		got := mediansOf(s, nil).Sensitivity()
+		if got != want {
 			t.Errorf("%v: width %v, want %v", rel, got, want)
 		}
 	}
@@ -256,7 +257,8 @@ func TestMedians(t *testing.T) {
 	x := m.Bound()
 	// Node 0 has a total of 3.75: 1 up to 0, 2.5 up to 1, 2.5 up to 2. Node 1 has 1.25, all at 0.
 	for i, want := range []float64{1 - 1.875, -.625, -.625, -.625, -.625, -.625} {
-		if got := float64(x.value.Scores[i]) * x.unit; got != want {
+		got := float64(x.value.Scores[i]) * x.unit
+		if got != want {
 			t.Errorf("score %d is %v, want %v", i, got, want)
 		}
 	}

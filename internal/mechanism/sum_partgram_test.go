@@ -150,7 +150,8 @@ func TestPartGramExactIsPublic(t *testing.T) {
 	}
 	want := exact([][]int16{{0, 0}, {0, 0}, {0, 0}})
 	for _, v := range []int16{1, -1, 5000, FixedOne, -FixedOne, math.MaxInt16, math.MinInt16} {
-		if got := exact([][]int16{{v, 0}, {v, v}, {-v, 77}}); !slices.Equal(got, want) {
+		got := exact([][]int16{{v, 0}, {v, v}, {-v, 77}})
+		if !slices.Equal(got, want) {
 			t.Errorf("private entries of %d: %v, want %v", v, got, want)
 		}
 	}
@@ -211,10 +212,12 @@ func TestPartGramMerges(t *testing.T) {
 func TestPartGramRefuses(t *testing.T) {
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		g := testSession(t, rel, 1).NewPartGram([]int{1}, 1, 1)
-		if _, err := g.Exact(); !errors.Is(err, ErrRelation) {
+		_, err := g.Exact()
+		if !errors.Is(err, ErrRelation) {
 			t.Errorf("%v: exact: %v", rel, err)
 		}
-		if _, err := g.Bound(); !errors.Is(err, ErrRelation) {
+		_, err = g.Bound()
+		if !errors.Is(err, ErrRelation) {
 			t.Errorf("%v: bound: %v", rel, err)
 		}
 	}

@@ -21,7 +21,8 @@ func productsOf(s *Session, levels []int, records [][]int16, pick []int) Bounded
 	var y []int16
 	for _, i := range pick {
 		for j, l := range levels {
-			if v := records[i][j]; l > 0 {
+			v := records[i][j]
+			if l > 0 {
 				codes[j] = append(codes[j], int32(v))
 			} else {
 				columns[j] = append(columns[j], v)
@@ -169,14 +170,19 @@ func TestProductsCentredFails(t *testing.T) {
 	grown := append([]float64{1e6}, x1...)
 	grown2 := append([]float64{0}, x2...)
 	target := append([]float64{1}, y...)
-	if before, after := published(x1, y), published(grown, target); before != n ||
+	before := published(x1, y)
+	after := published(grown, target)
+	if before != n ||
 		after > 2 {
 		t.Errorf("published score of the first column: %v, then %v", before, after)
 	}
-	if before, after := published(x2, y), published(grown2, target); math.Abs(before-after) > 1 {
+	before = published(x2, y)
+	after = published(grown2, target)
+	if math.Abs(before-after) > 1 {
 		t.Errorf("published score of the second column: %v, then %v", before, after)
 	}
-	if d := sound(grown, target) - sound(x1, y); math.Abs(d) > 1 {
+	d := sound(grown, target) - sound(x1, y)
+	if math.Abs(d) > 1 {
 		t.Errorf("the sound score moved by %v", d)
 	}
 }
@@ -197,7 +203,8 @@ func TestProductsValues(t *testing.T) {
 	want := []float64{1, 1.25, .5, 1.5}
 	got := p.Scores([]int{0, 1, 2, 3})
 	for j, w := range want {
-		if v := float64(got.value[j]) * got.unit; v != w {
+		v := float64(got.value[j]) * got.unit
+		if v != w {
 			t.Errorf("column %d: %v, want %v", j, v, w)
 		}
 	}

@@ -53,7 +53,8 @@ func TestSizeEntriesSensitivity(t *testing.T) {
 	for rel, want := range map[budget.Relation]float64{
 		budget.AddRemove: 1.5, budget.Substitute: 3,
 	} {
-		if got := testSession(t, rel, 1).NewSizeCounts(2).entryBound().Sensitivity(); got != want {
+		got := testSession(t, rel, 1).NewSizeCounts(2).entryBound().Sensitivity()
+		if got != want {
 			t.Errorf("%v: %v, want %v", rel, got, want)
 		}
 	}
@@ -84,7 +85,8 @@ func TestSizeEntriesRelease(t *testing.T) {
 			t.Errorf("cell %d is %v, want %v", k, cells[k], want)
 		}
 	}
-	if want := math.Sqrt2 * .0015; math.Abs(got.FirstNoise/want-1) > 1e-3 ||
+	want := math.Sqrt2 * .0015
+	if math.Abs(got.FirstNoise/want-1) > 1e-3 ||
 		got.SecondNoise != 2*got.FirstNoise || !got.Laplace {
 		t.Errorf("%+v", got)
 	}
@@ -144,7 +146,8 @@ func TestSizeCountsNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := released.Value().FirstNoise; math.Abs(got-want) > 2e-6 {
+		got := released.Value().FirstNoise
+		if math.Abs(got-want) > 2e-6 {
 			t.Errorf("%v: %v, want %v", rel, got, want)
 		}
 	}

@@ -135,12 +135,14 @@ func TestSquareEntriesRelease(t *testing.T) {
 			}
 		}
 		scale := s.Scale("leaf")
-		if want := residual * scale; math.Abs(got.ResidualNoise/want-1) > 1e-9 ||
+		want := residual * scale
+		if math.Abs(got.ResidualNoise/want-1) > 1e-9 ||
 			math.Abs(before/got.ResidualNoise-1) > 1e-6 || !got.Laplace {
 			t.Errorf("%v: the noise of the residuals is %v, announced as %v, want %v", rel,
 				got.ResidualNoise, before, want)
 		}
-		if want := math.Sqrt2 * scale / .1; math.Abs(got.CountNoise/want-1) > 1e-9 {
+		want = math.Sqrt2 * scale / .1
+		if math.Abs(got.CountNoise/want-1) > 1e-9 {
 			t.Errorf("%v: the noise of the count is %v, want %v", rel, got.CountNoise, want)
 		}
 	}
@@ -285,7 +287,8 @@ func TestSquareSumsNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := released.Value().ResidualNoise; math.Abs(got-want) > 2e-6 {
+		got := released.Value().ResidualNoise
+		if math.Abs(got-want) > 2e-6 {
 			t.Errorf("%v: %v, want %v", rel, got, want)
 		}
 	}

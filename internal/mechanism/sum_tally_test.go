@@ -44,7 +44,8 @@ func TestTallySensitivity(t *testing.T) {
 			)
 		})
 		bound := tallyOf(s, nil).Bound()
-		if got := bound.Sensitivity(); got < want || got > want*(1+1e-9) {
+		got := bound.Sensitivity()
+		if got < want || got > want*(1+1e-9) {
 			t.Errorf("%v: declared %v, want %v", rel, got, want)
 		}
 		if worst > bound.sens || worst < .999999*bound.sens {
@@ -235,10 +236,12 @@ func TestTallyEntriesNoise(t *testing.T) {
 		scales = noise.Value()
 	}
 	for i, share := range []float64{.3, .3, .3, .7, .7, .7, 1, 1} {
-		if want := math.Sqrt2 / share; math.Abs(scales[i]/want-1) > 1e-5 {
+		want := math.Sqrt2 / share
+		if math.Abs(scales[i]/want-1) > 1e-5 {
 			t.Errorf("cell %d: noise %v, want %v", i, scales[i], want)
 		}
-		if ratio := squares[i] / (scales[i] * scales[i]); math.Abs(ratio-1) > .65 {
+		ratio := squares[i] / (scales[i] * scales[i])
+		if math.Abs(ratio-1) > .65 {
 			t.Errorf("cell %d: mean square %v of the stated variance", i, ratio)
 		}
 	}

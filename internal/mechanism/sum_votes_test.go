@@ -61,7 +61,8 @@ func TestVotesSensitivity(t *testing.T) {
 		0:  0,
 		-1: 0,
 	} {
-		if got := s.NewVotes(4, k).Counts().Sensitivity(); math.Abs(got-want) > 1e-12 {
+		got := s.NewVotes(4, k).Counts().Sensitivity()
+		if math.Abs(got-want) > 1e-12 {
 			t.Errorf("k = %d of 4: sensitivity %v, want %v", k, got, want)
 		}
 	}
@@ -70,7 +71,8 @@ func TestVotesSensitivity(t *testing.T) {
 	b := s.NewVotes(4, 3)
 	a.Add([]int{0, 1, 2})
 	b.Add([]int{3})
-	if got := changeNorm(a.Counts(), b.Counts()) * countUnit; got != 2 {
+	got := changeNorm(a.Counts(), b.Counts()) * countUnit
+	if got != 2 {
 		t.Errorf("complements are %v apart, want 2", got)
 	}
 }
@@ -133,7 +135,8 @@ func TestVotesAdd(t *testing.T) {
 	o := s.NewVotes(3, 2)
 	o.Add([]int{0})
 	v.Merge(o)
-	if got := v.Scores([]int{2, 0, 1}).value; !slices.Equal(got, Vector{2, 2, 1}) {
+	got := v.Scores([]int{2, 0, 1}).value
+	if !slices.Equal(got, Vector{2, 2, 1}) {
 		t.Errorf("counts %v, want [2 2 1]", got)
 	}
 	empty := s.NewVotes(-1, 4)

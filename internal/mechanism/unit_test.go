@@ -71,7 +71,8 @@ func searchUnits(
 					y.sens,
 				)
 			}
-			if c := changeNorm(x, y); c > x.sens {
+			c := changeNorm(x, y)
+			if c > x.sens {
 				t.Fatalf(
 					"unit %v added to %v: change %v above the declared sensitivity %v",
 					unit,
@@ -104,7 +105,8 @@ func TestUnitBoundIsAttained(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := changeNorm(pair[0], pair[1]) / x.sens; got > 1 || got < 1-1e-9 {
+		got := changeNorm(pair[0], pair[1]) / x.sens
+		if got > 1 || got < 1-1e-9 {
 			t.Errorf("%s: the change is %.12f of the unit's bound, want all of it", name, got)
 		}
 	}
@@ -253,7 +255,8 @@ func TestChoicesForUnits(t *testing.T) {
 				first++
 			}
 		}
-		if got := float64(first) / runs; math.Abs(got-want) > .05 {
+		got := float64(first) / runs
+		if math.Abs(got-want) > .05 {
 			t.Errorf(
 				"%s: the better of two is chosen with probability %.3f, want %.3f",
 				name,

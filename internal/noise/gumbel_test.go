@@ -56,7 +56,8 @@ func TestGumbelError(t *testing.T) {
 							err,
 						)
 					}
-					if most := draw.UpperBound(); g > most+1e-9 {
+					most := draw.UpperBound()
+					if g > most+1e-9 {
 						t.Errorf(
 							"end %v, 2^-%d, fraction %d: %v above its bound %v",
 							one,
@@ -87,12 +88,14 @@ func TestMaxExponentialError(t *testing.T) {
 		if err > 0x1p-45 {
 			t.Errorf("v = %v: error %g", v, err)
 		}
-		if z := MaxExponential(v); z > MaxExponentialUpperBound(v) {
+		z := MaxExponential(v)
+		if z > MaxExponentialUpperBound(v) {
 			t.Errorf("v = %v: %v above its bound", v, z)
 		}
 	}
 	for _, v := range []float64{-7, -50, -800, -1e6} {
-		if z := MaxExponential(v); z != 0 && !(z > 0 && z < 1e-300) {
+		z := MaxExponential(v)
+		if z != 0 && !(z > 0 && z < 1e-300) {
 			t.Errorf("v = %v: %v", v, z)
 		}
 	}
@@ -176,7 +179,9 @@ func TestGumbelBits(t *testing.T) {
 		},
 	} {
 		s := scriptedStream(c.words...)
-		if got, want := s.Gumbel(), (Gumbel{c.one, c.zeros, c.fraction}); got != want ||
+		got := s.Gumbel()
+		want := (Gumbel{c.one, c.zeros, c.fraction})
+		if got != want ||
 			s.Uint64() != unused {
 			t.Errorf("%s: %+v, want %+v, or a word is left", c.name, got, want)
 		}

@@ -138,7 +138,8 @@ func TestBernoulliExp(t *testing.T) {
 			t.Errorf("exp(0): %v of %d", heads, n)
 		}
 		// six standard deviations: two-sided false alarm 2e-9
-		if d := math.Abs(heads - n*p); d > 6*math.Sqrt(n*p*(1-p))+1e-9 {
+		d := math.Abs(heads - n*p)
+		if d > 6*math.Sqrt(n*p*(1-p))+1e-9 {
 			t.Errorf("exp(-%d/%d): %v heads of %d, expected %.0f", c.a, c.b, heads, n, n*p)
 		}
 	}

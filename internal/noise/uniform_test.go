@@ -77,7 +77,8 @@ func TestLogarithmic(t *testing.T) {
 			)
 		}
 		// Var K <= E K / gamma.
-		if got := sum / n; math.Abs(got-mean) > 5*math.Sqrt(mean/gamma/n) {
+		got := sum / n
+		if math.Abs(got-mean) > 5*math.Sqrt(mean/gamma/n) {
 			t.Errorf("mean %v: %v on average", mean, got)
 		}
 	}
@@ -119,7 +120,8 @@ func TestBernoulli(t *testing.T) {
 		{math.Nextafter(1, 0), []uint64{math.MaxUint64}, false},
 		{math.Nextafter(1, 0), []uint64{math.MaxUint64 - 1<<11}, true},
 	} {
-		if got := scriptedStream(c.u...).Bernoulli(c.p); got != c.want {
+		got := scriptedStream(c.u...).Bernoulli(c.p)
+		if got != c.want {
 			t.Errorf("Bernoulli(%v) of %x: %v", c.p, c.u, got)
 		}
 	}
@@ -132,7 +134,8 @@ func TestBernoulli(t *testing.T) {
 			hits++
 		}
 	}
-	if z := (hits - n*.07) / math.Sqrt(n*.07*.93); math.Abs(z) > 4.9 {
+	z := (hits - n*.07) / math.Sqrt(n*.07*.93)
+	if math.Abs(z) > 4.9 {
 		t.Errorf("heads at .07: %v of %v", hits, n)
 	}
 }

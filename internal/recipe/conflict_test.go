@@ -85,7 +85,8 @@ func TestConflictingSettings(t *testing.T) {
 		},
 	} {
 		_, problems := Options{Set: c.settings}.Parse("r.yml", []byte(text))
-		if refused := len(problems) > 0; refused != c.refused {
+		refused := len(problems) > 0
+		if refused != c.refused {
 			t.Errorf("%s: %v", name, problems)
 		} else if refused && !strings.Contains(problems.Error(), "would have no effect") {
 			t.Errorf("%s: %v", name, problems)
@@ -111,7 +112,8 @@ func TestNamesAsTextsAreCompared(t *testing.T) {
 			"data: {path: a.csv, target: y, columns: {g: {categories: " + list + "}}}\nprivacy: {epsilon: 1}\n",
 		} {
 			_, problems := Parse("r.yml", []byte(text))
-			if got := len(problems) > 0; got != refused {
+			got := len(problems) > 0
+			if got != refused {
 				t.Errorf("%s: %v", text, problems)
 			}
 			if refused && len(problems) > 0 && problems[0].Line == 0 {
@@ -135,7 +137,8 @@ func TestReferenceDefaults(t *testing.T) {
 		"\n",
 	) {
 		cells := strings.Split(line, " | ")
-		if key, ok := strings.CutPrefix(cells[0], "| `"); ok && len(cells) == 3 {
+		key, ok := strings.CutPrefix(cells[0], "| `")
+		if ok && len(cells) == 3 {
 			stated[strings.TrimSuffix(key, "`")] = cells[1]
 		}
 	}
@@ -144,7 +147,8 @@ func TestReferenceDefaults(t *testing.T) {
 	walk = func(path string, s *generate.Schema) {
 		for at := s.Properties.Oldest(); at != nil; at = at.Next() {
 			p := strings.TrimPrefix(path+"."+at.Key, ".")
-			if cell, ok := stated[p]; ok && at.Value.Default != nil {
+			cell, ok := stated[p]
+			if ok && at.Value.Default != nil {
 				checked++
 				want := fmt.Sprint(at.Value.Default)
 				if !strings.Contains(cell, want) &&

@@ -48,7 +48,8 @@ func TestFoundDefaults(t *testing.T) {
 			t.Errorf("%s: %v", name, problems)
 			continue
 		}
-		if got := r.Undeclared(); got != c.undeclared {
+		got := r.Undeclared()
+		if got != c.undeclared {
 			t.Errorf("%s: undeclared is %s", name, got)
 		}
 		if got := r.Classes().Found; got != c.classes {

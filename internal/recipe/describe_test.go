@@ -78,7 +78,8 @@ func TestDescribe(t *testing.T) {
 		},
 	} {
 		r := build(c.asked, c.change)
-		if problems := r.Check(); len(problems) > 0 {
+		problems := r.Check()
+		if len(problems) > 0 {
 			t.Fatal(c.name, problems)
 		}
 		s, err := r.Describe(header)
@@ -96,7 +97,8 @@ func TestDescribe(t *testing.T) {
 			}
 			got = append(got, name)
 		}
-		if text := strings.Join(got, " "); text != c.want || s.By != c.asked.By {
+		text := strings.Join(got, " ")
+		if text != c.want || s.By != c.asked.By {
 			t.Errorf("%s: %q, want %q", c.name, text, c.want)
 		}
 	}

@@ -50,7 +50,8 @@ func TestHostileYAML(t *testing.T) {
 		if r != nil || len(problems) == 0 {
 			t.Errorf("%s: accepted", name)
 		}
-		if used := after.TotalAlloc - before.TotalAlloc; used > 1<<27 {
+		used := after.TotalAlloc - before.TotalAlloc
+		if used > 1<<27 {
 			t.Errorf("%s: %d MiB for %d bytes", name, used>>20, len(text))
 		} else {
 			t.Logf(

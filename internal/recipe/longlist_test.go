@@ -53,7 +53,8 @@ func TestManyExcludedColumns(t *testing.T) {
 	if err != nil || len(p.Schema.Columns) != 9 {
 		t.Errorf("%v, %+v", err, p)
 	}
-	if got := r.UndeclaredDates(header, nil); got != nil {
+	got := r.UndeclaredDates(header, nil)
+	if got != nil {
 		t.Errorf("%q", got)
 	}
 	header[names-1] = "d"

@@ -30,7 +30,8 @@ func TestParseEpsilon(t *testing.T) {
 		"-1":        -1,
 	}
 	for text, want := range good {
-		if got, err := ParseEpsilon(text); err != nil || got != want {
+		got, err := ParseEpsilon(text)
+		if err != nil || got != want {
 			t.Errorf("%q: %v, %v; want %v", text, got, err, want)
 		}
 	}
@@ -46,7 +47,8 @@ func TestLoad(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		p := filepath.Join(dir, name)
-		if err := os.WriteFile(p, []byte(text), 0o600); err != nil {
+		err := os.WriteFile(p, []byte(text), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 		return p
@@ -73,7 +75,8 @@ func TestLoad(t *testing.T) {
 			problems[0].File != path {
 			t.Errorf("%s: %v, %v", name, r, err)
 		}
-		if got := errors.Is(err, fs.ErrNotExist); got != (name == "absent") {
+		got := errors.Is(err, fs.ErrNotExist)
+		if got != (name == "absent") {
 			t.Errorf("%s: errors.Is(err, fs.ErrNotExist) = %v", name, got)
 		}
 		if strings.Contains(err.Error(), "Ada") {
@@ -416,7 +419,8 @@ func TestLargeFilesAreBounded(t *testing.T) {
 		if r != nil || len(problems) == 0 {
 			t.Errorf("%s: accepted", name)
 		}
-		if n := len(problems.Error()); n > 20_000 {
+		n := len(problems.Error())
+		if n > 20_000 {
 			t.Errorf("%s: a message of %d bytes", name, n)
 		}
 	}
@@ -455,7 +459,8 @@ func TestNearest(t *testing.T) {
 		"z":       "",
 		"Y":       "y",
 	} {
-		if got, ok := Nearest(word, names); got != want || ok != (want != "") {
+		got, ok := Nearest(word, names)
+		if got != want || ok != (want != "") {
 			t.Errorf("%q: %q, %v", word, got, ok)
 		}
 	}

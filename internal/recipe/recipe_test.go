@@ -62,11 +62,13 @@ func compareGolden(t *testing.T, fixture string, problems Problems) {
 	got := problems.Error() + "\n"
 	name := strings.TrimSuffix(fixture, ".yml") + ".txt"
 	if *update {
-		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
+		err := os.WriteFile(name, []byte(got), 0o644)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff(string(readFile(t, name)), got); diff != "" {
+	diff := cmp.Diff(string(readFile(t, name)), got)
+	if diff != "" {
 		t.Errorf("messages (-want +got):\n%s", diff)
 	}
 }
@@ -221,7 +223,8 @@ func roundTrip(t reporter, r *Recipe, o Options, can availability) {
 	if r.Ledger != nil {
 		want.Ledger = &Ledger{Path: DefaultLedger, Dataset: r.Ledger.Dataset}
 	}
-	if diff := cmp.Diff(want, *back, sameRecipe); diff != "" {
+	diff := cmp.Diff(want, *back, sameRecipe)
+	if diff != "" {
 		t.Errorf("round trip (-want +got):\n%s\n%s", diff, pub)
 	}
 	again, err := back.Public()
@@ -301,7 +304,8 @@ func TestDecodedValues(t *testing.T) {
 		Model:     Model{Method: "joint-gram", Fallback: "none"},
 		Output:    Output{Dir: "results"},
 	}
-	if diff := cmp.Diff(want, *r, sameRecipe); diff != "" {
+	diff := cmp.Diff(want, *r, sameRecipe)
+	if diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	fixed, problems := Parse("fixed.good.yml", readFile(t, "testdata/fixed.good.yml"))
@@ -328,10 +332,14 @@ func TestDataPathIsRelativeToRecipe(t *testing.T) {
 	if problems != nil {
 		t.Fatal(problems)
 	}
-	if got, want := r.DataFile(), filepath.Join("a", "t", "houses.csv"); got != want {
+	got := r.DataFile()
+	want := filepath.Join("a", "t", "houses.csv")
+	if got != want {
 		t.Errorf("DataFile: %s, want %s", got, want)
 	}
-	if got, want := r.LedgerFile(), filepath.Join("a", "b", "dptrain.ledger"); got != want {
+	got = r.LedgerFile()
+	want = filepath.Join("a", "b", "dptrain.ledger")
+	if got != want {
 		t.Errorf("LedgerFile: %s, want %s", got, want)
 	}
 	r.Data.Path = filepath.Join(t.TempDir(), "x.csv")
@@ -369,7 +377,8 @@ func TestAvailableIsPartOfTheClosedLists(t *testing.T) {
 	selection, model := Available()
 	selection[0] = "changed"
 	model[0] = "changed"
-	if s, m := Available(); s[0] == "changed" || m[0] == "changed" {
+	s, m := Available()
+	if s[0] == "changed" || m[0] == "changed" {
 		t.Error("the caller can change the list")
 	}
 	for _, m := range AvailableInBench() {
@@ -394,7 +403,9 @@ func TestAvailableNamesAreAccepted(t *testing.T) {
 	can := thisBuild()
 	for _, m := range append(slices.Clone(models), nonprivate...) {
 		line := "model: {method: " + m + "}"
-		if got, want := accepts(Options{}, m, line), slices.Contains(can.models, m); got != want {
+		got := accepts(Options{}, m, line)
+		want := slices.Contains(can.models, m)
+		if got != want {
 			t.Errorf("%s: accepted %v, want %v", m, got, want)
 		}
 		if got, want := accepts(Options{Bench: true}, m, line),
@@ -421,7 +432,8 @@ func TestAvailableNamesAreAccepted(t *testing.T) {
 		if accepts(Options{}, name, line) {
 			t.Errorf("%s was accepted outside bench", name)
 		}
-		if got := accepts(Options{Bench: true}, name, line); got != want {
+		got := accepts(Options{Bench: true}, name, line)
+		if got != want {
 			t.Errorf("bench %s: accepted %v, want %v", name, got, want)
 		}
 	}

@@ -49,7 +49,8 @@ func TestReferenceTables(t *testing.T) {
 			"the tables of methods in %s are not those of the lists; run go test ./internal/recipe -run TestReferenceTables -write",
 			file)
 	}
-	if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
+	err := os.WriteFile(file, []byte(page), 0o644)
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -211,7 +212,8 @@ func TestInitListsWhatFits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, problems := Parse("starter", text); len(problems) > 0 {
+		_, problems := Parse("starter", text)
+		if len(problems) > 0 {
 			t.Error(problems)
 		}
 		lists := func(name string) bool {

@@ -71,7 +71,8 @@ func (n *node) instance() any {
 	case mapping:
 		out := make(map[string]any, len(n.kids))
 		for i, k := range n.keys {
-			if _, again := out[k.literal]; !again {
+			_, again := out[k.literal]
+			if !again {
 				out[k.literal] = n.kids[i].instance()
 			}
 		}
@@ -374,7 +375,8 @@ func TestSchemaDefaults(t *testing.T) {
 		"ledger.path":           DefaultLedger,
 		"output.dir":            d.Output.Dir,
 	}
-	if diff := cmp.Diff(want, shown); diff != "" {
+	diff := cmp.Diff(want, shown)
+	if diff != "" {
 		t.Errorf("defaults (-in force +in the schema):\n%s", diff)
 	}
 }

@@ -139,7 +139,8 @@ func TestHistogramsThatAreNotUsed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if values := s.model.Load().values; len(values) != 0 {
+		values := s.model.Load().values
+		if len(values) != 0 {
 			t.Errorf("%s: %+v", name, values)
 		}
 	}

@@ -208,7 +208,8 @@ func commandPredictions(
 				values, err := m.Predict(nil, pipeline.RowsOf(b.Table.View()))
 				var l lines
 				for _, y := range values {
-					if classes := m.Output().Classes; classes != nil {
+					classes := m.Output().Classes
+					if classes != nil {
 						l.text = append(l.text, classes[int(y)])
 					} else {
 						l.text = append(l.text, fmt.Sprint(math.Float64bits(y)))

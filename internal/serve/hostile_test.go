@@ -83,7 +83,8 @@ func TestWithheldBodies(t *testing.T) {
 		"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\nContent-Encoding: gzip\r\n\r\n": 415,
 	} {
 		c := sendText(t, at, request)
-		if status, body := answerOf(t, c); status != want {
+		status, body := answerOf(t, c)
+		if status != want {
 			t.Errorf("%q: %d %s, want %d", request, status, body, want)
 		}
 		n, err := io.Copy(io.Discard, c)
@@ -149,10 +150,12 @@ func TestSendsFirst(t *testing.T) {
 				2<<20,
 			),
 		)
-		if _, err := c.Write(make([]byte, 2<<20)); err != nil {
+		_, err := c.Write(make([]byte, 2<<20))
+		if err != nil {
 			t.Errorf("%s: %v", kind, err)
 		}
-		if status, _ := answerOf(t, c); status != 413 && status != 415 {
+		status, _ := answerOf(t, c)
+		if status != 413 && status != 415 {
 			t.Errorf("%s: %d", kind, status)
 		}
 		_ = c.Close()
@@ -299,7 +302,8 @@ func TestSlowStreamGoesOn(t *testing.T) {
 	defer c.Close()
 	for range 20 {
 		time.Sleep(idle / 4)
-		if _, err := io.WriteString(c, "8\r\n{\"x\":1}\n\r\n"); err != nil {
+		_, err := io.WriteString(c, "8\r\n{\"x\":1}\n\r\n")
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -338,14 +342,16 @@ func TestIncompleteRecordKeepsDeadline(t *testing.T) {
 		go func() {
 			defer close(ended)
 			for range 100 {
-				if _, err := io.WriteString(c, "1\r\n \r\n"); err != nil {
+				_, err := io.WriteString(c, "1\r\n \r\n")
+				if err != nil {
 					return
 				}
 				time.Sleep(50 * time.Millisecond)
 			}
 			t.Errorf("%q: it goes on for ever", request)
 		}()
-		if status, body := answerOf(t, c); status != 408 {
+		status, body := answerOf(t, c)
+		if status != 408 {
 			t.Errorf("%q: %d %s", request, status, body)
 		}
 		_ = c.Close()

@@ -177,7 +177,8 @@ func linesOf(t *testing.T, answer string) []string {
 	var out []string
 	for d := json.NewDecoder(strings.NewReader(answer)); ; {
 		var p predictionOf
-		if err := d.Decode(&p); err == io.EOF {
+		err := d.Decode(&p)
+		if err == io.EOF {
 			return out
 		} else if err != nil {
 			t.Fatalf("%q: %v", answer, err)
@@ -189,7 +190,8 @@ func linesOf(t *testing.T, answer string) []string {
 func listOf(t *testing.T, answer string) []string {
 	t.Helper()
 	var list struct{ Predictions []predictionOf }
-	if err := json.Unmarshal([]byte(answer), &list); err != nil {
+	err := json.Unmarshal([]byte(answer), &list)
+	if err != nil {
 		t.Fatalf("%q: %v", answer, err)
 	}
 	var out []string

@@ -81,12 +81,14 @@ func TestHTTP2(t *testing.T) {
 		if status != 200 || body != "{\"prediction\":3}\n" {
 			t.Error(status, body)
 		}
-		if got := <-ended; !strings.HasPrefix(got, "408") {
+		got := <-ended
+		if !strings.HasPrefix(got, "408") {
 			t.Errorf("%s: %s", kind, got)
 		}
 		_ = out.Close()
 	}
-	if n := s.gate.countConns(); n != 1 {
+	n := s.gate.countConns()
+	if n != 1 {
 		t.Errorf("%d connections", n)
 	}
 	var open []*io.PipeWriter
@@ -153,7 +155,8 @@ func newCertificate(t *testing.T) (cert, key string, pool *x509.CertPool) {
 		cert: {Type: "CERTIFICATE", Bytes: der},
 		key:  {Type: "PRIVATE KEY", Bytes: secret},
 	} {
-		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+		err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -218,7 +221,8 @@ func TestTLS(t *testing.T) {
 			}
 		}
 	}
-	if n := s.gate.countConns(); n > 10 {
+	n := s.gate.countConns()
+	if n > 10 {
 		t.Errorf("%d connections", n)
 	}
 	stop()

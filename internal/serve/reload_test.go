@@ -123,7 +123,8 @@ func TestReplaceUnderLoad(t *testing.T) {
 	if err == nil {
 		t.Error("a model that contradicts itself replaces another one")
 	}
-	if got := getText(t, web+"/model"); !strings.Contains(got, `"sha256":"b"`) {
+	got := getText(t, web+"/model")
+	if !strings.Contains(got, `"sha256":"b"`) {
 		t.Errorf("after a refused model: %s", got)
 	}
 }
@@ -174,7 +175,8 @@ func TestNotReadyDuringShutdown(t *testing.T) {
 		true:  `{"error":{"message":"the server is stopping"}}`,
 	} {
 		s.ending.Store(ending)
-		if got := strings.TrimSpace(getText(t, web+"/ready")); got != want {
+		got := strings.TrimSpace(getText(t, web+"/ready"))
+		if got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}

@@ -218,7 +218,8 @@ func TestBrokenStreamIsAborted(t *testing.T) {
 			)
 		}
 	}
-	if n := s.counts.broken.Load(); n != 3 {
+	n := s.counts.broken.Load()
+	if n != 3 {
 		t.Errorf("%d answers were broken off", n)
 	}
 }
@@ -267,7 +268,8 @@ func TestClientMayWaitForEachAnswer(t *testing.T) {
 				if !lines.Scan() || !strings.Contains(lines.Text(), want) {
 					t.Fatalf("%s %s: %q, want %s", answer.Proto, kind, lines.Text(), want)
 				}
-				if _, err := io.WriteString(out, record(x+1)); err != nil {
+				_, err := io.WriteString(out, record(x+1))
+				if err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -279,7 +281,8 @@ func TestClientMayWaitForEachAnswer(t *testing.T) {
 			for lines.Scan() {
 				rest++
 			}
-			if want := 1 + max(0, 1-len(head)); rest != want || lines.Err() != nil {
+			want := 1 + max(0, 1-len(head))
+			if rest != want || lines.Err() != nil {
 				t.Errorf(
 					"%s %s: %d more lines, want %d, %v",
 					answer.Proto,
@@ -370,7 +373,8 @@ func TestMemoryBudget(t *testing.T) {
 	}
 	_, _ = io.WriteString(out, "]}")
 	_ = out.Close()
-	if got := <-first; !strings.HasPrefix(got, "200") {
+	got := <-first
+	if !strings.HasPrefix(got, "200") {
 		t.Error(got)
 	}
 	waitFor(t, "the memory", func() bool { return s.memory.free.Load() == base })
@@ -414,7 +418,8 @@ func TestShutdownCompletesRequests(t *testing.T) {
 	stop()
 	fmt.Fprintln(out, "2")
 	_ = out.Close()
-	if got := <-answered; got != "prediction\n3\n5\n<nil>" {
+	got := <-answered
+	if got != "prediction\n3\n5\n<nil>" {
 		t.Errorf("a request under way: %s", got)
 	}
 	if err := <-ended; err != nil || s.Cut() != 0 {

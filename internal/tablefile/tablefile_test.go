@@ -35,7 +35,8 @@ func TestParsePath(t *testing.T) {
 		}
 	}
 	for _, suffix := range Suffixes() {
-		if _, stem, ok := ParsePath("x" + suffix); !ok || stem != "x" {
+		_, stem, ok := ParsePath("x" + suffix)
+		if !ok || stem != "x" {
 			t.Errorf("%q of x%s", stem, suffix)
 		}
 	}
@@ -56,7 +57,8 @@ func TestStdin(t *testing.T) {
 		"stdin:":        "",
 		"stdin.jsonl":   "",
 	} {
-		if name, ok := Stdin(path); ok != (want != "") || ok && name != want {
+		name, ok := Stdin(path)
+		if ok != (want != "") || ok && name != want {
 			t.Errorf("%q: %q, %v; want %q", path, name, ok, want)
 		}
 	}

@@ -22,7 +22,8 @@ func newRepository(t *testing.T) (top string) {
 	}
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	if _, err := z.Write([]byte("a,b\n1,\"2,3\"\n")); err != nil {
+	_, err := z.Write([]byte("a,b\n1,\"2,3\"\n"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := z.Close(); err != nil {

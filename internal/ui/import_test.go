@@ -50,7 +50,8 @@ func TestImport(t *testing.T) {
 	if code != http.StatusConflict {
 		t.Errorf("a second table of the same name: %d", code)
 	}
-	if again, _ := os.ReadFile(at); string(again) != text {
+	again, _ := os.ReadFile(at)
+	if string(again) != text {
 		t.Error("a table was replaced")
 	}
 	for _, name := range []string{"", ".", "..", "../t.csv", "a/t.csv", `a\t.csv`, ".t.csv", "t.exe",
@@ -113,7 +114,8 @@ func TestSampleIsSyntheticTable(t *testing.T) {
 		t.Errorf("%d bytes, want %d; %v", len(got), len(want), err)
 	}
 	r.writeFile(t, sampleName, "mine,too\n1,2\n")
-	if code := r.askAPI(t, "sample", "{}", nil); code != http.StatusOK {
+	code := r.askAPI(t, "sample", "{}", nil)
+	if code != http.StatusOK {
 		t.Error(code)
 	}
 	got, _ = os.ReadFile(filepath.Join(r.folder, sampleName))

@@ -43,7 +43,8 @@ func TestPreview(t *testing.T) {
 			t.Errorf("cell %d: %+v, want %+v", j, cell, want[j])
 		}
 	}
-	if c := got.Columns[0]; !c.Unit || c.Distinct != 1 || got.Columns[1].Unit {
+	c := got.Columns[0]
+	if !c.Unit || c.Distinct != 1 || got.Columns[1].Unit {
 		t.Errorf("%+v", got.Columns)
 	}
 	if got.Columns[3].Pairs != 1 || got.Columns[1].Pairs != 0 {
@@ -63,10 +64,12 @@ func TestPreview(t *testing.T) {
 func TestPreviewRefusals(t *testing.T) {
 	r := newRecorded(t)
 	outside := filepath.Join(t.TempDir(), "secret.csv")
-	if err := os.WriteFile(outside, []byte("secret,b\n1,2\n"), 0o600); err != nil {
+	err := os.WriteFile(outside, []byte("secret,b\n1,2\n"), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(outside, filepath.Join(r.folder, "link.csv")); err != nil {
+	err = os.Symlink(outside, filepath.Join(r.folder, "link.csv"))
+	if err != nil {
 		t.Skip(err)
 	}
 	r.writeFile(t, "recipe.yaml", "secret: 1\n")

@@ -19,7 +19,8 @@ func TestDraftsAreNotNamed(t *testing.T) {
 		"tables/houses.csv: ok":                                                  "houses.csv: ok",
 		"nothing":                                                                "nothing",
 	} {
-		if got := s.shortenPaths(filepath.FromSlash(given)); got != want {
+		got := s.shortenPaths(filepath.FromSlash(given))
+		if got != want {
 			t.Errorf("%q is shown as %q, want %q", given, got, want)
 		}
 	}

@@ -76,7 +76,8 @@ func (r *recorded) writeFile(t *testing.T, name, text string) {
 	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+	err := os.WriteFile(at, []byte(text), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -102,7 +103,8 @@ func (r *recorded) askAPI(t *testing.T, what, body string, out any) int {
 	t.Helper()
 	w := r.sendRequest(http.MethodPost, "/api/"+what, body, nil)
 	if out != nil {
-		if err := json.Unmarshal(w.Body.Bytes(), out); err != nil {
+		err := json.Unmarshal(w.Body.Bytes(), out)
+		if err != nil {
 			t.Fatalf("%s: %v: %s", what, err, w.Body)
 		}
 	}
@@ -202,7 +204,8 @@ func TestAPIRefusesMalformedRequests(t *testing.T) {
 		`{"path":1}`,
 		`{"path":"` + strings.Repeat("a", maxBody) + `"}`,
 	} {
-		if w := r.sendRequest(http.MethodPost, "/api/files", body, nil); w.Code != 400 {
+		w := r.sendRequest(http.MethodPost, "/api/files", body, nil)
+		if w.Code != 400 {
 			t.Errorf("%.20s: %d", body, w.Code)
 		}
 	}
@@ -248,7 +251,8 @@ func TestPageHolds(t *testing.T) {
 	page := r.sendRequest(http.MethodGet, "/", "", nil).Body.String()
 	for _, bad := range []string{`<script>`, `<style`, ` style=`, `javascript:`, `https:`,
 		` on\w+=`} {
-		if at := regexp.MustCompile(bad).FindString(page); at != "" {
+		at := regexp.MustCompile(bad).FindString(page)
+		if at != "" {
 			t.Errorf("the page has %q", at)
 		}
 	}
@@ -275,7 +279,8 @@ func TestStaysInFolder(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+		err := os.WriteFile(at, []byte(text), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -285,7 +290,8 @@ func TestStaysInFolder(t *testing.T) {
 		"gone.csv":  filepath.Join(outside, "gone.csv"),
 		"link.yaml": filepath.Join(outside, "r.yaml"),
 	} {
-		if err := os.Symlink(to, filepath.Join(r.folder, link)); err != nil {
+		err := os.Symlink(to, filepath.Join(r.folder, link))
+		if err != nil {
 			t.Skip(err)
 		}
 	}
@@ -362,7 +368,8 @@ func TestStaysInFolder(t *testing.T) {
 			t.Errorf("%s: %s", dir, w.Body)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(outside, "new.csv")); err == nil {
+	_, err := os.Stat(filepath.Join(outside, "new.csv"))
+	if err == nil {
 		t.Error("written outside")
 	}
 }
@@ -374,7 +381,8 @@ func TestFiles(t *testing.T) {
 		r.writeFile(t, name, "x")
 	}
 	var got struct{ Files []listed }
-	if code := r.askAPI(t, "files", `{"path":"."}`, &got); code != 200 {
+	code := r.askAPI(t, "files", `{"path":"."}`, &got)
+	if code != 200 {
 		t.Fatal(code)
 	}
 	want := []listed{
@@ -507,7 +515,8 @@ func TestPlan(t *testing.T) {
 			[]string{"--epsilon=2", "--", filepath.Join(r.folder, "mine.yaml")}) {
 		t.Error(args, got)
 	}
-	if left, err := os.ReadDir(r.drafts); err != nil || len(left) > 0 {
+	left, err := os.ReadDir(r.drafts)
+	if err != nil || len(left) > 0 {
 		t.Error(left, err)
 	}
 	code := r.askAPI(
@@ -582,7 +591,8 @@ func TestFit(t *testing.T) {
 		"--force",
 		"--", filepath.Join(r.folder, "new.yaml"),
 	}
-	if last := r.calls[len(r.calls)-1]; !slices.Equal(last, want) {
+	last := r.calls[len(r.calls)-1]
+	if !slices.Equal(last, want) {
 		t.Error(last)
 	}
 	for _, file := range []string{"", "a/b.yaml", "t.csv", ".x.yaml", "../x.yaml"} {
@@ -640,7 +650,8 @@ func TestReport(t *testing.T) {
 		t.Error(w.Code, w.Body, policy)
 	}
 	for _, path := range []string{"/report/key2", "/report/", "/report/..%2f..%2ft.csv"} {
-		if w := r.sendRequest(http.MethodGet, path, "", nil); w.Code != 404 {
+		w := r.sendRequest(http.MethodGet, path, "", nil)
+		if w.Code != 404 {
 			t.Errorf("%s: %d", path, w.Code)
 		}
 	}

@@ -38,7 +38,8 @@ func readFile(t *testing.T, path string) string {
 
 func writeFile(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	err := os.WriteFile(path, []byte(text), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -80,7 +81,8 @@ func TestSuite(t *testing.T) {
 		if lines[i+1] != filepath.Join(out, name) {
 			t.Errorf("line %d is %q", i+2, lines[i+1])
 		}
-		if text := readFile(t, lines[i+1]); !strings.Contains(text, "nonprivate-ols") {
+		text := readFile(t, lines[i+1])
+		if !strings.Contains(text, "nonprivate-ols") {
 			t.Errorf("%s lacks a method", name)
 		}
 	}

@@ -121,7 +121,8 @@ func TestScoreCanBeNegative(t *testing.T) {
 		left += (y[i] - xy/xx*x[i]) * (y[i] - xy/xx*x[i])
 		variance += (y[i] - sum/4) * (y[i] - sum/4)
 	}
-	if z := (variance - left) / variance; math.Abs(z+1.538) > 1e-3 {
+	z := (variance - left) / variance
+	if math.Abs(z+1.538) > 1e-3 {
 		t.Errorf("z is %v", z)
 	}
 	tab := Table{
@@ -167,7 +168,9 @@ func TestSoftTreeTrainsOnAllRecords(t *testing.T) {
 		)
 	}
 	_, paid := soft.Predict(x.Rows)
-	if low, high := slices.Min(paid), slices.Max(paid); low < 1 || high > 6 {
+	low := slices.Min(paid)
+	high := slices.Max(paid)
+	if low < 1 || high > 6 {
 		t.Errorf("records pay %v to %v", low, high)
 	}
 }
@@ -211,7 +214,8 @@ func TestCSTCGradient(t *testing.T) {
 	}
 	grad := make([]float64, len(at))
 	value := c.objectiveAt(at, grad)
-	if plain := c.objectiveAt(at, nil); plain != value {
+	plain := c.objectiveAt(at, nil)
+	if plain != value {
 		t.Errorf("%v with a gradient, %v without", value, plain)
 	}
 	for i := range at {

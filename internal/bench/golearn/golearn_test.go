@@ -107,7 +107,8 @@ func TestTreeFindsInteraction(t *testing.T) {
 	train := cornerTable(t, 1500, 1)
 	test := cornerTable(t, 500, 2)
 	for name, least := range map[string]float64{KNN: .9, ID3: .97} {
-		if got := accuracyOf(t, name, train, test); got < least {
+		got := accuracyOf(t, name, train, test)
+		if got < least {
 			t.Errorf("%s has %v, want at least %v", name, got, least)
 		}
 	}
@@ -139,7 +140,8 @@ func TestForest(t *testing.T) {
 	if first < .82 {
 		t.Errorf("the forest has %v", first)
 	}
-	if again := accuracyOf(t, Forest, train, test); again != first {
+	again := accuracyOf(t, Forest, train, test)
+	if again != first {
 		t.Errorf("an equal forest has %v and not %v", again, first)
 	}
 }
@@ -251,7 +253,8 @@ func TestEqualRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := model.(*nearest).points; got != 2 {
+	got := model.(*nearest).points
+	if got != 2 {
 		t.Errorf("%d points, want 2", got)
 	}
 	test := newTable(
@@ -309,11 +312,13 @@ func TestFaultsOfGolearn(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	if _, err := ForTable("golearn-svc", true); !errors.Is(err, ErrUnknown) {
+	_, err := ForTable("golearn-svc", true)
+	if !errors.Is(err, ErrUnknown) {
 		t.Errorf("an unknown name: %v", err)
 	}
 	for _, name := range []string{ID3, Forest} {
-		if _, err := ForTable(name, false); !errors.Is(err, ErrNumbers) {
+		_, err := ForTable(name, false)
+		if !errors.Is(err, ErrNumbers) {
 			t.Errorf("%s for numbers: %v", name, err)
 		}
 	}

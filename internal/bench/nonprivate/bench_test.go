@@ -46,7 +46,8 @@ func BenchmarkOLS(b *testing.B) {
 	x, y := randomTable(rand.New(rand.NewPCG(1, 1)), 100000, 30)
 	d := newDesign(x, y)
 	for b.Loop() {
-		if _, err := nonprivate.OLS(context.Background(), d); err != nil {
+		_, err := nonprivate.OLS(context.Background(), d)
+		if err != nil {
 			b.Fatal(err)
 		}
 	}

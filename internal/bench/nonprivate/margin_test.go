@@ -220,7 +220,8 @@ func TestMarginOnPublicTable(t *testing.T) {
 	for i, s := range scores {
 		loss += math.Log1p(math.Exp(-float64(2*d.Labels[i]-1) * s))
 	}
-	if want := 30.379966918606787; math.Abs(loss-want) > 1e-6 {
+	want := 30.379966918606787
+	if math.Abs(loss-want) > 1e-6 {
 		t.Errorf("loss %.12f, want %.12f", loss, want)
 	}
 }

@@ -242,10 +242,12 @@ func TestBaselineMissingCellsTakeTheMean(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := m.Columns[0].Missing; got != 4 {
+	got := m.Columns[0].Missing
+	if got != 4 {
 		t.Errorf("missing cells take %v, want the mean 4", got)
 	}
-	if got := coefficientsOf(m)[0]; math.Abs(got-1) > 1e-12 {
+	got = coefficientsOf(m)[0]
+	if math.Abs(got-1) > 1e-12 {
 		t.Errorf("slope %v, want 1", got)
 	}
 }
@@ -297,7 +299,8 @@ func TestBaselineErrors(t *testing.T) {
 	for _, method := range []string{nonprivate.NonprivateOLS, nonprivate.NonprivateRidge,
 		nonprivate.NonprivateLasso} {
 		trainer, _ := nonprivate.Baseline(method)
-		if _, err := trainer.Fit(cancelled, good); !errors.Is(err, context.Canceled) {
+		_, err := trainer.Fit(cancelled, good)
+		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s cancelled: %v", method, err)
 		}
 	}

@@ -33,7 +33,8 @@ func TestOLSOnPublicTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := regression.R2(pred, d.Y); math.Abs(got-want) > 1e-9 {
+		got := regression.R2(pred, d.Y)
+		if math.Abs(got-want) > 1e-9 {
 			t.Errorf("%s: R2 %.12f, want %.12f", file, got, want)
 		}
 	}

@@ -102,7 +102,8 @@ func TestForTableNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, side := range table.Codes(0) { // a is on average -1/2 on the low side and 1/2 on the high one
-		if want := float64(side) - .5; math.Abs(prediction[i]-want) > .01 {
+		want := float64(side) - .5
+		if math.Abs(prediction[i]-want) > .01 {
 			t.Fatalf("row %d: %v, want about %v", i, prediction[i], want)
 		}
 	}

@@ -112,7 +112,8 @@ func TestMethodsRefuseInvalidSettings(t *testing.T) {
 			return Lipschitz{K: 8}.Law(wide, wide[0], 1)
 		},
 	} {
-		if _, err := law(); !errors.Is(err, ErrLarge) {
+		_, err := law()
+		if !errors.Is(err, ErrLarge) {
 			t.Errorf("%s: law of 40 columns: %v", name, err)
 		}
 	}

@@ -77,11 +77,13 @@ func TestTukeyWitnessPass(t *testing.T) {
 		t.Fatalf("distances %d and %d, want 21 and 20", a.Distance(), b.Distance())
 	}
 	checkNear(t, "log ratio", a.LogPass()-b.LogPass(), 2/epsilon, 1e-9)
-	if got := a.LogPass() - b.LogPass(); got <= epsilon/2 {
+	got := a.LogPass() - b.LogPass()
+	if got <= epsilon/2 {
 		t.Errorf("log ratio %v within the check's share", got)
 	}
 	// The delta does not cover the event, whose log ratio is above epsilon.
-	if got := deltaOfEvent(a.LogPass(), b.LogPass(), epsilon); got < .08 {
+	got = deltaOfEvent(a.LogPass(), b.LogPass(), epsilon)
+	if got < .08 {
 		t.Errorf("delta %v suffices at epsilon %v, the claim is %v", got, epsilon, delta)
 	}
 	for _, zeros := range []int{100, 99, 98, 90} {
@@ -117,7 +119,8 @@ func TestTukeyWitnessPassRecords(t *testing.T) {
 	if got := before - after; got <= epsilon {
 		t.Errorf("log ratio %v within %v", got, epsilon)
 	}
-	if got := deltaOfEvent(before, after, epsilon); got < .02 {
+	got := deltaOfEvent(before, after, epsilon)
+	if got < .02 {
 		t.Errorf("delta %v suffices, the claim is %v", got, delta)
 	}
 }
@@ -210,7 +213,8 @@ func TestTukeyWitnessModel(t *testing.T) {
 	checkNear(t, "log density ratio", intended, -.778, .0005)
 	for _, width := range []float64{1e3, 1e6, 1e9} {
 		intended, _ := ratio(width, 8)
-		if got := math.Abs(intended); got <= e || got > 2*e+1e-12 {
+		got := math.Abs(intended)
+		if got <= e || got > 2*e+1e-12 {
 			t.Errorf(
 				"width %v: log density ratio %v, want above e = %v and within the 2e that this project charges",
 				width,
@@ -223,7 +227,8 @@ func TestTukeyWitnessModel(t *testing.T) {
 
 	// The draw as published weights one depth and draws from the next, so a wide gap moves its density without bound.
 	for width, least := range map[float64]float64{100: 3, 1e4: 7, 1e8: 16} {
-		if _, drawn := ratio(width, 10); math.Abs(drawn) < least {
+		_, drawn := ratio(width, 10)
+		if math.Abs(drawn) < least {
 			t.Errorf(
 				"width %v: log density ratio %v of the draw as published, want at least %v",
 				width,
@@ -275,10 +280,12 @@ func TestTukeyWitnessBatches(t *testing.T) {
 	if in > 1e-15 || out < .999 {
 		t.Fatalf("probability of a model at .5: %v with 999 records, %v with 1000", in, out)
 	}
-	if got := math.Log(out / in); got < 30*epsilon {
+	got := math.Log(out / in)
+	if got < 30*epsilon {
 		t.Errorf("log ratio %v", got)
 	}
-	if got := deltaOfEvent(math.Log(out), math.Log(in), epsilon); got < .99 {
+	got = deltaOfEvent(math.Log(out), math.Log(in), epsilon)
+	if got < .99 {
 		t.Errorf("delta %v suffices at epsilon %v, the claim is %v", got, epsilon, delta)
 	}
 
@@ -300,7 +307,8 @@ func TestTukeyWitnessBatches(t *testing.T) {
 				near5++
 			}
 		}
-		if want := map[int]int{999: 0, 1000: 20}[n]; near5 != want {
+		want := map[int]int{999: 0, 1000: 20}[n]
+		if near5 != want {
 			t.Errorf("%d records: %d of 20 models are .5, want %d", n, near5, want)
 		}
 	}

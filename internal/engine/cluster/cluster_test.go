@@ -267,10 +267,12 @@ func TestFileChanged(t *testing.T) {
 	}
 	file := e.splits[0].Path
 	for _, text := range []string{"x,y\n1,2\n3,4\n", "x,y\n1,2\n3,4\n\n\n"} { // the second has the size of before
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		err := os.WriteFile(file, []byte(text), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := e.Sum(t.Context(), pass); !errors.Is(err, errFile[answerChanged]) {
+		_, err = e.Sum(t.Context(), pass)
+		if !errors.Is(err, errFile[answerChanged]) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -325,7 +327,8 @@ func TestSameBytes(t *testing.T) {
 	if len(once) == 0 || !bytes.Equal(twice, slices.Concat(once, once)) {
 		t.Errorf("%q, then %q", once, twice)
 	}
-	if other := work(first, first, second); !bytes.Equal(other, once) {
+	other := work(first, first, second)
+	if !bytes.Equal(other, once) {
 		t.Errorf("%q behind two orders, %q behind one", other, once)
 	}
 	for _, lines := range [][][]byte{
@@ -371,7 +374,8 @@ func TestAddress(t *testing.T) {
 		},
 	}
 	for text, want := range good {
-		if got, err := ParseAddress(text); err != nil || got != want {
+		got, err := ParseAddress(text)
+		if err != nil || got != want {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
@@ -412,7 +416,8 @@ func TestSplitsAreWholeRowGroups(t *testing.T) {
 	var data bytes.Buffer
 	w := parquet.NewGenericWriter[row](&data, parquet.MaxRowsPerRowGroup(3))
 	for i := range 10 {
-		if _, err := w.Write([]row{{float64(i)}}); err != nil {
+		_, err := w.Write([]row{{float64(i)}})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -420,7 +425,8 @@ func TestSplitsAreWholeRowGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "t.parquet")
-	if err := os.WriteFile(path, data.Bytes(), 0o600); err != nil {
+	err := os.WriteFile(path, data.Bytes(), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	for least, want := range map[int64][][2]int{

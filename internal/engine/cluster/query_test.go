@@ -90,7 +90,8 @@ func (k *keeping) RunKept(
 	var lines [][]byte
 	for _, task := range tasks {
 		name, rest, _ := bytes.Cut(task, []byte{' '})
-		if block := k.kept[string(name)]; block != nil {
+		block := k.kept[string(name)]
+		if block != nil {
 			lines = append(lines, slices.Concat(rest, []byte{' '}, block))
 		}
 	}
@@ -127,7 +128,8 @@ func visitorParts(t *testing.T, lengths ...int) (*keeping, Query, dataset.Schema
 		all.WriteString(text.String())
 	}
 	path := filepath.Join(t.TempDir(), "t.csv")
-	if err := os.WriteFile(path, []byte(all.String()), 0o600); err != nil {
+	err := os.WriteFile(path, []byte(all.String()), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	schema := dataset.Schema{Unit: "who", Columns: []dataset.Column{
@@ -245,7 +247,8 @@ func TestStoredBlocksRevealNothing(t *testing.T) {
 		}
 	}
 	// 8 standard deviations of the number of ones among as many fair bits: once in 10^15 runs.
-	if n := float64(8 * len(all)); math.Abs(float64(ones)-n/2) > 8*math.Sqrt(n)/2 {
+	n := float64(8 * len(all))
+	if math.Abs(float64(ones)-n/2) > 8*math.Sqrt(n)/2 {
 		t.Errorf("%d of %v bits are ones", ones, n)
 	}
 	k.pause = true

@@ -219,7 +219,8 @@ func TestWords(t *testing.T) {
 			}
 			for k, c := range some {
 				for at, word := range c.Words {
-					if _, twice := got[k][word]; twice {
+					_, twice := got[k][word]
+					if twice {
 						t.Errorf("%q is in two shares", word)
 					}
 					got[k][word] = c.Counts[at]

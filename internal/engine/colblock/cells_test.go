@@ -92,7 +92,8 @@ func (v Values) textOf(i int) string {
 	case v.Codes != nil:
 		return fmt.Sprint(v.Codes[i])
 	}
-	if k, ok := NumberText(v.Floats[i]); ok && k > 0 {
+	k, ok := NumberText(v.Floats[i])
+	if ok && k > 0 {
 		return v.Texts[k]
 	}
 	return fmt.Sprintf("%x", math.Float64bits(v.Floats[i]))
@@ -153,7 +154,8 @@ func TestCellsMatchBlockFields(t *testing.T) {
 				append([]byte{3}, field[1:]...),
 				append([]byte{field[0], 77}, field[2:]...),
 			} {
-				if _, err := c.ReadField(damaged, n); !errors.Is(err, ErrDamaged) {
+				_, err := c.ReadField(damaged, n)
+				if !errors.Is(err, ErrDamaged) {
 					t.Errorf("column %d: a damaged field is read: %v", j, err)
 				}
 			}
@@ -235,12 +237,14 @@ func TestCodes(t *testing.T) {
 func TestTextNumber(t *testing.T) {
 	for _, k := range []int32{0, 1, math.MaxInt32} {
 		x := TextNumber(k)
-		if got, ok := NumberText(x); !math.IsNaN(x) || got != k || !ok {
+		got, ok := NumberText(x)
+		if !math.IsNaN(x) || got != k || !ok {
 			t.Errorf("%d became %d, %v", k, got, ok)
 		}
 	}
 	for _, x := range []float64{0, math.NaN(), math.Inf(1), 7} {
-		if k, ok := NumberText(x); k != -1 || ok {
+		k, ok := NumberText(x)
+		if k != -1 || ok {
 			t.Errorf("%v is text %d", x, k)
 		}
 	}
@@ -286,7 +290,8 @@ func TestSinglesWithMissing(t *testing.T) {
 			x[i] = math.NaN()
 		}
 	}
-	if _, bytes := checkRoundTrip(t, &Encoder{}, x, Encoding{}); bytes != 4 {
+	_, bytes := checkRoundTrip(t, &Encoder{}, x, Encoding{})
+	if bytes != 4 {
 		t.Errorf("%v bytes a number", bytes)
 	}
 }

@@ -184,7 +184,8 @@ func TestPackedSizeOfDecimals(t *testing.T) {
 		for i := range x {
 			x[i] = test.of()
 		}
-		if _, got := checkRoundTrip(t, &Encoder{}, x, Encoding{}); got > test.most {
+		_, got := checkRoundTrip(t, &Encoder{}, x, Encoding{})
+		if got > test.most {
 			t.Errorf("%s: %v bytes, want %v", test.name, got, test.most)
 		}
 	}

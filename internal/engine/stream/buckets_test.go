@@ -29,7 +29,8 @@ func bucketTable(t *testing.T, rows int) (string, dataset.Schema) {
 		fmt.Fprintf(&text, "%s,%c,u%d\n", x, 'a'+rune(i%4), i%97)
 	}
 	path := filepath.Join(t.TempDir(), "table.csv")
-	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+	err := os.WriteFile(path, []byte(text.String()), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return path,

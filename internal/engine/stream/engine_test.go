@@ -72,7 +72,8 @@ func spillTable(t *testing.T, rows, chunk int) (*dataset.Table, *Engine) {
 	}
 	t.Cleanup(func() {
 		_ = e.Close()
-		if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		left, err := os.ReadDir(folder)
+		if err != nil || len(left) > 0 {
 			t.Errorf("%d files are left: %v", len(left), err)
 		}
 	})
@@ -189,7 +190,9 @@ func TestStreamPacks(t *testing.T) {
 	_, e := spillTable(t, 1100, 200)
 	sizes := map[int]bool{}
 	for _, c := range e.chunks {
-		if x, tenths := c.encodings[0], c.encodings[4]; x != colblock.Raw || tenths == x {
+		x := c.encodings[0]
+		tenths := c.encodings[4]
+		if x != colblock.Raw || tenths == x {
 			t.Errorf("numbers of many digits have the encoding %v, those of few %v", x, tenths)
 		}
 		if c.rows == 200 {
@@ -199,7 +202,9 @@ func TestStreamPacks(t *testing.T) {
 	if len(e.chunks) != 6 || len(sizes) > 2 {
 		t.Errorf("%d chunks of %d sizes", len(e.chunks), len(sizes))
 	}
-	if size, most := e.file.Size(), int64(6*(200*(8+1+2+4+2+1)+5*scratch.Overhead)); size > most {
+	size := e.file.Size()
+	most := int64(6 * (200*(8+1+2+4+2+1) + 5*scratch.Overhead))
+	if size > most {
 		t.Errorf("the scratch file has %d bytes, want %d at most", size, most)
 	}
 }

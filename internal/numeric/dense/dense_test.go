@@ -43,7 +43,8 @@ func checkNear(t *testing.T, what string, a, b Matrix, size float64) {
 	if a.Rows != b.Rows || a.Cols != b.Cols {
 		t.Fatalf("%s: %d x %d beside %d x %d", what, a.Rows, a.Cols, b.Rows, b.Cols)
 	}
-	if d := maxDistance(a, b); !(d <= 1e-10*size) {
+	d := maxDistance(a, b)
+	if !(d <= 1e-10*size) {
 		t.Errorf("%s: %d x %d off by %v", what, a.Rows, a.Cols, d)
 	}
 }
@@ -131,7 +132,8 @@ func TestMul(t *testing.T) {
 		checkNear(t, "square", square, ViewOf(&want), float64(k))
 		checkNear(t, "copy", a.T().Clone(), ViewOf(mat.DenseCopyOf(a.Dense().T())), 0)
 	}
-	if x := Mul(New(0, 3), New(3, 2)); x.Rows != 0 || x.Cols != 2 {
+	x := Mul(New(0, 3), New(3, 2))
+	if x.Rows != 0 || x.Cols != 2 {
 		t.Error(x)
 	}
 	defer func() {
@@ -191,7 +193,8 @@ func TestPositivePivots(t *testing.T) {
 				want++
 			}
 		}
-		if got := PositivePivots(a.Clone()); !ok || got != want {
+		got := PositivePivots(a.Clone())
+		if !ok || got != want {
 			t.Errorf("%d of %d are positive, want %d", got, n, want)
 		}
 	}

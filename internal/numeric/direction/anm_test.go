@@ -154,7 +154,8 @@ func TestHSICBound(t *testing.T) {
 			b[k] = ends[r.IntN(4)]
 			far = max(far, math.Abs(HSICOf(a, b, .5)-before))
 		}
-		if bound := TestBound(HSIC, m); far > bound || far < .15*bound {
+		bound := TestBound(HSIC, m)
+		if far > bound || far < .15*bound {
 			t.Errorf("m = %d: the farthest is %v, the bound %v", m, far, bound)
 		}
 	}
@@ -167,7 +168,8 @@ func TestPublishedResidualBound(t *testing.T) {
 	published := func(n int, penalty float64) float64 {
 		return 8 / (float64(n) * math.Pow(penalty, 1.5))
 	}
-	if p := published(50, 9); math.Abs(p-.00593) > 1e-5 {
+	p := published(50, 9)
+	if math.Abs(p-.00593) > 1e-5 {
 		t.Fatalf("published bound %v", p)
 	}
 	at := make([]float64, 41)
@@ -222,7 +224,8 @@ func TestPublishedThreshold(t *testing.T) {
 		return .5 * math.Exp(-(threshold-1)*epsilon)
 	}
 	checkNear(t, "published", math.Round(1000*passes(1+math.Log(1/delta)))/1000, .158)
-	if p := passes(1 + math.Log(1/(2*delta))/epsilon); p > delta*(1+1e-9) {
+	p := passes(1 + math.Log(1/(2*delta))/epsilon)
+	if p > delta*(1+1e-9) {
 		t.Errorf("the right threshold passes with probability %v", p)
 	}
 	// This audits the published check: for a private check the event "passed" has probability at most delta, but its

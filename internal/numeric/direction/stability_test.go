@@ -36,7 +36,8 @@ func TestRankScoresAreNeverStable(t *testing.T) {
 			gap = min(gap, residuals[i+1]-residuals[i])
 		}
 		bound := float64(n) * r.Penalty / (4 * float64(m-1))
-		if k := gap / (2 * r.ResidualBound(n)); k > bound*(1+1e-9) {
+		k := gap / (2 * r.ResidualBound(n))
+		if k > bound*(1+1e-9) {
 			t.Fatalf("n %d, m %d, lambda %v: %v records, bound %v", n, m, r.Penalty, k, bound)
 		}
 	}

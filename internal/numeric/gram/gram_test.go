@@ -28,7 +28,8 @@ func checkKernel(t *testing.T, k namedTile, x [][]int16) {
 	naiveGram(want, x)
 	var s Scratch
 	s.accumulate(got, x, k.tile)
-	if d := cmp.Diff(want, got); d != "" {
+	d := cmp.Diff(want, got)
+	if d != "" {
 		t.Fatalf("%s, %d columns (-want +got):\n%s", k.name, len(x), d)
 	}
 }
@@ -152,7 +153,8 @@ func TestTileMatchesPortable(t *testing.T) {
 					}
 					want := sums(tileGo)
 					for _, k := range assemblyTiles() {
-						if d := cmp.Diff(want, sums(k.tile)); d != "" {
+						d := cmp.Diff(want, sums(k.tile))
+						if d != "" {
 							t.Fatalf(
 								"h=%d w=%d below=%d steps=%d (-portable +%s):\n%s",
 								h,
@@ -187,7 +189,8 @@ func TestScratchIsReusableAcrossShapes(t *testing.T) {
 		want := make([]int64, Len(shape[1]))
 		s.Accumulate(got, x)
 		naiveGram(want, x)
-		if d := cmp.Diff(want, got); d != "" {
+		d := cmp.Diff(want, got)
+		if d != "" {
 			t.Fatalf("shape %v (-want +got):\n%s", shape, d)
 		}
 	}
@@ -216,12 +219,14 @@ func TestPropertyOrderAndCutsDoNotMatter(t *testing.T) {
 			var s Scratch
 			s.accumulate(got, rowsOf(shuffled, 0, cut), k.tile)
 			s.accumulate(got, rowsOf(shuffled, cut, n), k.tile)
-			if d := cmp.Diff(want, got); d != "" {
+			d := cmp.Diff(want, got)
+			if d != "" {
 				t.Fatalf("%s (-want +got):\n%s", k.name, d)
 			}
 		}
 		Accumulate(make([]int64, Len(p)), x)
-		if d := cmp.Diff(before, x); d != "" {
+		d := cmp.Diff(before, x)
+		if d != "" {
 			t.Fatalf("the rows were changed:\n%s", d)
 		}
 	})
@@ -247,7 +252,8 @@ func TestDotIsExact(t *testing.T) {
 					for r := range a {
 						want += int64(a[r]) * int64(b[r])
 					}
-					if got := dot(a, b, k.tile); got != want {
+					got := dot(a, b, k.tile)
+					if got != want {
 						t.Fatalf("%s, n=%d off=%d: %d, want %d", k.name, n, off, got, want)
 					}
 				}

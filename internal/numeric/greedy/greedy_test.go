@@ -138,7 +138,8 @@ func TestGreedyMatchesSpecification(t *testing.T) {
 	} {
 		p.Budget = tt.budget
 		c := p.Select()
-		if got := c.Groups(p); !slices.Equal(got, tt.order) {
+		got := c.Groups(p)
+		if !slices.Equal(got, tt.order) {
 			t.Errorf("budget %v: order %v, want %v", tt.budget, got, tt.order)
 			continue
 		}
@@ -195,8 +196,10 @@ func gramSchmidt(x [][]float64, y []float64, steps int) (order []int, gains []fl
 			for i := range c {
 				c[i] -= a * q[i]
 			}
-			if s := dot(c, c); s > leastRest*squares[j]+leastSquare {
-				if g := dot(c, r) * dot(c, r) / s; next < 0 || g > best {
+			s := dot(c, c)
+			if s > leastRest*squares[j]+leastSquare {
+				g := dot(c, r) * dot(c, r) / s
+				if next < 0 || g > best {
 					best = g
 					next = j
 				}

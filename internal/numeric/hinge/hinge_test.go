@@ -93,7 +93,8 @@ func exactSlope(loss Loss, m *big.Float) *big.Float {
 		return new(big.Float).SetPrec(400).SetFloat64(x)
 	}
 	if loss == Logistic {
-		if x, _ := m.Float64(); x < -500 || x > 500 {
+		x, _ := m.Float64()
+		if x < -500 || x > 500 {
 			return f(loss.slope(x)) // off by less than e^-500
 		}
 		one := new(big.Float).SetPrec(400).Add(f(1), exactExp(m))
@@ -156,10 +157,12 @@ func TestSlope(t *testing.T) {
 	}
 	for _, m := range []float64{math.Inf(1), math.Inf(-1), 0, 1e300, -1e300} {
 		for _, loss := range []Loss{Huberised, Logistic} {
-			if s := loss.slope(m); !(s >= -1 && s <= 0) {
+			s := loss.slope(m)
+			if !(s >= -1 && s <= 0) {
 				t.Errorf("loss %d at %v: %v", loss, m, s)
 			}
-			if c := loss.curvature(m); !(c >= 0 && c <= 1) {
+			c := loss.curvature(m)
+			if !(c >= 0 && c <= 1) {
 				t.Errorf("loss %d at %v: curvature %v", loss, m, c)
 			}
 		}
@@ -230,7 +233,8 @@ func TestDegenerateTablesEndWithProof(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if got := exactGradientNorm(p, a); got > 1e-6*p.Norm {
+					got := exactGradientNorm(p, a)
+					if got > 1e-6*p.Norm {
 						t.Errorf(
 							"%s, lambda %v, constant %d, loss %d: the gradient is %v",
 							name,
@@ -303,7 +307,8 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	p := randomProblem(rand.New(rand.NewPCG(5, 6)), 100, 3, .1, 1<<28)
-	if _, err := p.Minimize(ctx, p.Norm*1e-6); !errors.Is(err, context.Canceled) {
+	_, err := p.Minimize(ctx, p.Norm*1e-6)
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -315,7 +320,8 @@ func BenchmarkMinimize(b *testing.B) {
 			p := randomProblem(rand.New(rand.NewPCG(7, 8)), 45000, 105, .15, 50*(1<<28)*10)
 			p.Loss = loss
 			for b.Loop() {
-				if _, err := p.Minimize(context.Background(), 1e-5*p.Norm); err != nil {
+				_, err := p.Minimize(context.Background(), 1e-5*p.Norm)
+				if err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -103,7 +103,8 @@ func TestSAgainstDefinition(t *testing.T) {
 		x := drawColumn(r, n)
 		y := drawColumn(r, n)
 		got := kendall.S(kendall.Rank(x, scratch), kendall.Rank(y, scratch), scratch)
-		if want := kendallByDefinition(x, y); got != want {
+		want := kendallByDefinition(x, y)
+		if got != want {
 			t.Fatalf("S = %d, want %d", got, want)
 		}
 	})
@@ -119,7 +120,8 @@ func TestSAgainstDefinitionLong(t *testing.T) {
 		x := drawColumn(r, n)
 		y := drawColumn(r, n)
 		got := kendall.S(kendall.Rank(x, scratch), kendall.Rank(y, scratch), scratch)
-		if want := kendallByDefinition(x, y); got != want {
+		want := kendallByDefinition(x, y)
+		if got != want {
 			t.Fatalf("S = %d, want %d", got, want)
 		}
 	}
@@ -132,7 +134,8 @@ func TestInvariances(t *testing.T) {
 		x := drawColumn(r, n)
 		y := drawColumn(r, n)
 		want := kendallSum(x, y)
-		if got := kendallSum(y, x); got != want {
+		got := kendallSum(y, x)
+		if got != want {
 			t.Fatalf("S(y, x) = %d, S(x, y) = %d", got, want)
 		}
 		perm := r.Perm(n)
@@ -152,23 +155,27 @@ func TestInvariances(t *testing.T) {
 			up[i] = v
 			down[i] = -v
 		}
-		if got := kendallSum(px, py); got != want {
+		got = kendallSum(px, py)
+		if got != want {
 			t.Fatalf("after a permutation of the rows S = %d, want %d", got, want)
 		}
 		if kendall.Rank(up, nil).Distinct() != order.Distinct() {
 			return // both NaN and -Inf occurred and are now tied
 		}
-		if got := kendallSum(x, up); got != want {
+		got = kendallSum(x, up)
+		if got != want {
 			t.Fatalf("under an increasing map S = %d, want %d", got, want)
 		}
-		if got := kendallSum(x, down); got != -want {
+		got = kendallSum(x, down)
+		if got != -want {
 			t.Fatalf("under a decreasing map S = %d, want %d", got, -want)
 		}
 		for i, v := range up {
 			up[i] = math.Atan(math.Cbrt(v)) // increasing, but may round values together
 		}
 		if kendall.Rank(up, nil).Distinct() == order.Distinct() {
-			if got := kendallSum(x, up); got != want {
+			got := kendallSum(x, up)
+			if got != want {
 				t.Fatalf("under another increasing map S = %d, want %d", got, want)
 			}
 		}
@@ -199,7 +206,8 @@ func TestValues(t *testing.T) {
 		}
 	}
 	for _, x := range [][]float64{nil, {1}} {
-		if got := kendallSum(x, x); got != 0 {
+		got := kendallSum(x, x)
+		if got != 0 {
 			t.Errorf("S of %d rows = %d, want 0", len(x), got)
 		}
 	}
@@ -225,7 +233,9 @@ func TestRankCodes(t *testing.T) {
 			)
 		}
 		other := kendall.Rank(y, nil)
-		if got, want := kendall.S(byCode, other, nil), kendall.S(byValue, other, nil); got != want {
+		got := kendall.S(byCode, other, nil)
+		want := kendall.S(byValue, other, nil)
+		if got != want {
 			t.Fatalf("S by codes %d, by values %d", got, want)
 		}
 	})
@@ -252,7 +262,8 @@ func TestLargeSums(t *testing.T) {
 		{"halves", up, halves, int64(n/2) * (n / 2)},
 		{"halves, reversed", halves, down, -int64(n/2) * (n / 2)},
 	} {
-		if got := kendallSum(test.x, test.y); got != test.want {
+		got := kendallSum(test.x, test.y)
+		if got != test.want {
 			t.Errorf("%s: S = %d, want %d", test.name, got, test.want)
 		}
 	}
@@ -276,7 +287,9 @@ func TestClusteredColumns(t *testing.T) {
 			place, _ := slices.BinarySearch(sorted, v)
 			dense[i] = float64(place)
 		}
-		if got, want := kendallSum(x, y), kendallSum(dense, y); got != want ||
+		got := kendallSum(x, y)
+		want := kendallSum(dense, y)
+		if got != want ||
 			kendall.Rank(x, nil).Distinct() != len(sorted) {
 			t.Errorf("scale %v: S = %d, want %d", scale, got, want)
 		}
@@ -293,7 +306,8 @@ func TestTwoSplits(t *testing.T) {
 		y[i] = float64(i * 7919 % n)
 	}
 	want := int64(n)*(n-1)/2 - 2*mergeInversions(slices.Clone(y), make([]float64, n))
-	if got := kendallSum(x, y); got != want {
+	got := kendallSum(x, y)
+	if got != want {
 		t.Errorf("S = %d, want %d", got, want)
 	}
 }

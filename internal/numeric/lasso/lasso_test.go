@@ -206,7 +206,8 @@ func TestLassoOptimalOnRandomTables(t *testing.T) {
 					got.Sweeps,
 				)
 			}
-			if v := optimalityViolation(x, y, got, lambda, units); v > 1e-9 {
+			v := optimalityViolation(x, y, got, lambda, units)
+			if v > 1e-9 {
 				t.Errorf("%d x %d, %v of the largest penalty: off by %g", n, d, fraction, v)
 			}
 		}

@@ -8,7 +8,8 @@ func BenchmarkLoss(b *testing.B) {
 	z := p.Subset(sortedByClass(p, evenlySpaced(4096, 160)))
 	l := lossOf(p, z.Class, 5)
 	for b.Loop() {
-		if _, err := l.sumLoss(b.Context(), z.X, .5); err != nil {
+		_, err := l.sumLoss(b.Context(), z.X, .5)
+		if err != nil {
 			b.Fatal(err)
 		}
 	}

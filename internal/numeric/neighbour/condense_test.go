@@ -64,7 +64,8 @@ func TestCondense(t *testing.T) {
 				len(slices.Compact(sorted)),
 			)
 		}
-		if n := errorsOf(p.Subset(rows), p); n > 0 {
+		n := errorsOf(p.Subset(rows), p)
+		if n > 0 {
 			t.Errorf("%s: %d records in another class", name, n)
 		}
 	}
@@ -222,7 +223,8 @@ func TestCompressRepeats(t *testing.T) {
 		one.Loss != four.Loss {
 		t.Error("four workers have another result than one")
 	}
-	if other := run(2, 1); slices.Equal(one.References.X, other.References.X) {
+	other := run(2, 1)
+	if slices.Equal(one.References.X, other.References.X) {
 		t.Error("the seed is not read")
 	}
 }

@@ -59,11 +59,15 @@ func TestConjugateGradient(t *testing.T) {
 		}
 		return c
 	}
-	if one, four := run(1, .5), run(4, .5); !slices.Equal(one.References.X, four.References.X) ||
+	one := run(1, .5)
+	four := run(4, .5)
+	if !slices.Equal(one.References.X, four.References.X) ||
 		one.Gamma2 != .5 {
 		t.Errorf("four workers have another result than one, or γ² is %v", one.Gamma2)
 	}
-	if a, b := run(1, .5), run(1, 2); slices.Equal(a.References.X, b.References.X) {
+	a := run(1, .5)
+	b := run(1, 2)
+	if slices.Equal(a.References.X, b.References.X) {
 		t.Error("γ² is not read")
 	}
 	ctx, cancel := context.WithCancel(t.Context())

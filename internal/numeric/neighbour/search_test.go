@@ -136,7 +136,8 @@ func TestVoteWeighs(t *testing.T) {
 			if got[i] != want || byTree[i] != want {
 				t.Fatalf("row %d: class %d, by tree %d, want %d", i, got[i], byTree[i], want)
 			}
-			if nearest := Search(refs).Class(p.Row(i), Vote{K: 1}); nearest != want {
+			nearest := Search(refs).Class(p.Row(i), Vote{K: 1})
+			if nearest != want {
 				other++
 			}
 		}

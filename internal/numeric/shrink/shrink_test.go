@@ -99,14 +99,17 @@ func TestPosteriorIsCalibrated(t *testing.T) {
 func TestPosteriorWithoutNoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	p := Fit([]float64{1e9, .1}, []float64{0, 1})
-	if last := p.Deviations[len(p.Deviations)-1]; last > 10 {
+	last := p.Deviations[len(p.Deviations)-1]
+	if last > 10 {
 		t.Errorf("the prior reaches to %v", last)
 	}
-	if got := p.Posterior(7, 0).Draw(rng); got != 7 {
+	got := p.Posterior(7, 0).Draw(rng)
+	if got != 7 {
 		t.Errorf("drew %v", got)
 	}
 	for _, p := range []Prior{Fit(nil, nil), Fit([]float64{3}, []float64{0})} {
-		if got := p.Posterior(5, 1).Draw(rng); got != 0 {
+		got := p.Posterior(5, 1).Draw(rng)
+		if got != 0 {
 			t.Errorf("a prior of no values gives %v", got)
 		}
 	}

@@ -34,7 +34,8 @@ func TestDecimals(t *testing.T) {
 			}
 		}
 		back := make([]float64, n)
-		if did := d.Unpack(back, dst[:d.width*n]); did < wholeGroups(n) || did > n {
+		did := d.Unpack(back, dst[:d.width*n])
+		if did < wholeGroups(n) || did > n {
 			t.Fatalf("%d of %d numbers are unpacked", did, n)
 		}
 		for i, x := range column[:done] {
@@ -56,7 +57,8 @@ func TestDecimals(t *testing.T) {
 					d.Number(k),
 				)
 			}
-			if is := exact[i/8]>>(i%8)&1 == 1; is != same(d.Number(k), x) {
+			is := exact[i/8]>>(i%8)&1 == 1
+			if is != same(d.Number(k), x) {
 				t.Fatalf(
 					"%v (%x) is %d over %v, exact: %v",
 					x,

@@ -42,7 +42,8 @@ func checkEach[T comparable](
 		t.Fatalf("%d of %d numbers are done", n, len(column))
 	}
 	for i, x := range column[:n] {
-		if want := rule(x); got[i] != want {
+		want := rule(x)
+		if got[i] != want {
 			t.Fatalf("%v (%x) becomes %v, want %v", x, math.Float64bits(x), got[i], want)
 		}
 	}

@@ -108,7 +108,8 @@ func TestPicturesAreXML(t *testing.T) {
 			Texts:   [][]string{{"1", "2"}, {"3", "4"}},
 		}.SVG(),
 	} {
-		if texts := wellFormed(t, svg); len(texts) == 0 || texts[0] != name {
+		texts := wellFormed(t, svg)
+		if len(texts) == 0 || texts[0] != name {
 			t.Errorf("%s: %q", title, texts)
 		}
 		s := string(svg)
@@ -220,7 +221,8 @@ func TestTicks(t *testing.T) {
 		{1e6, 5e6, []float64{1e6, 2e6, 3e6, 4e6, 5e6}},
 		{2, 2, []float64{2}},
 	} {
-		if got := ticks(c.low, c.high, 5); !slices.Equal(got, c.want) {
+		got := ticks(c.low, c.high, 5)
+		if !slices.Equal(got, c.want) {
 			t.Errorf("%v to %v: %v, want %v", c.low, c.high, got, c.want)
 		}
 	}
@@ -262,7 +264,8 @@ func TestLabelsAreWhole(t *testing.T) {
 			text.WriteString(m[1])
 		}
 		got := strings.ReplaceAll(text.String(), " ", "")
-		if want := strings.ReplaceAll(name, " ", ""); !strings.Contains(got, want) {
+		want := strings.ReplaceAll(name, " ", "")
+		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in %q", want, got)
 		}
 	}

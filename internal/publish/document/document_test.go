@@ -132,7 +132,8 @@ func TestIntervals(t *testing.T) {
 			Sections: []Section{{ID: "a", Title: "A", Blocks: []Block{{Table: table}}}},
 		}
 		var html, markdown strings.Builder
-		if err := errors.Join(HTML(&html, p), Markdown(&markdown, p)); err != nil {
+		err := errors.Join(HTML(&html, p), Markdown(&markdown, p))
+		if err != nil {
 			t.Fatal(err)
 		}
 		split := strings.Contains(

@@ -227,7 +227,8 @@ func (r *run) planUnits(column string) {
 }
 
 func writeFile(path, text string) {
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	err := os.WriteFile(path, []byte(text), 0o600)
+	if err != nil {
 		panic(err)
 	}
 }
@@ -279,7 +280,8 @@ func TestReserveProtected(t *testing.T) {
 			!strings.Contains(err.Error(), says) {
 			t.Errorf("%s is protected: %v", private, err)
 		}
-		if a := other.readAccount(); len(a.Runs) > 0 {
+		a := other.readAccount()
+		if len(a.Runs) > 0 {
 			t.Errorf("%s: entered", private)
 		}
 	}
@@ -294,7 +296,8 @@ func TestReserveInterrupted(t *testing.T) {
 	if e != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, %v", e, err)
 	}
-	if a := r.readAccount(); a.Spent() != (budget.Charge{}) {
+	a := r.readAccount()
+	if a.Spent() != (budget.Charge{}) {
 		t.Errorf("%+v", a)
 	}
 }
@@ -330,7 +333,8 @@ func TestEnter(t *testing.T) {
 			files.Report.Ledger.Entry,
 			files.Report.Ledger.Head,
 		)))
-	if _, err := r.Ledger.Verify(t.Context(), head); err != nil {
+	_, err := r.Ledger.Verify(t.Context(), head)
+	if err != nil {
 		t.Errorf("the head of the report: %v", err)
 	}
 	// The same table under another name.
@@ -385,7 +389,8 @@ func TestCommit(t *testing.T) {
 	if err := other.Commit(t.Context(), aRelease); err != nil {
 		t.Errorf("entered before: %v", err)
 	}
-	if now := must(r.Ledger.Read(t.Context())).Head().Sequence; now != entries+2 {
+	now := must(r.Ledger.Read(t.Context())).Head().Sequence
+	if now != entries+2 {
 		t.Errorf("%d entries for a reservation and its end", now-entries)
 	}
 }
@@ -570,7 +575,8 @@ func TestLargestEpsilon(t *testing.T) {
 				fits(e*1.01),
 			)
 		}
-		if digits := fmt.Sprintf("%.3g", e); digits != fmt.Sprint(e) {
+		digits := fmt.Sprintf("%.3g", e)
+		if digits != fmt.Sprint(e) {
 			t.Errorf("%v has more than three digits", e)
 		}
 	}

@@ -92,13 +92,16 @@ func TestCardWithoutNoise(t *testing.T) {
 		Upper:  4,
 		Counts: []float64{0, 100, 100, 0},
 	}
-	if m := c.mean(); m.value != 2 || m.lower != 1.5 || m.upper != 2.5 {
+	m := c.mean()
+	if m.value != 2 || m.lower != 1.5 || m.upper != 2.5 {
 		t.Errorf("%+v", m)
 	}
-	if d := c.deviation(); d.value != .5 || d.lower != 0 || d.upper != 1 {
+	d := c.deviation()
+	if d.value != .5 || d.lower != 0 || d.upper != 1 {
 		t.Errorf("%+v", d)
 	}
-	if q := c.quantile(.25); q.value != 1.5 || q.lower != 1 || q.upper != 2 {
+	q := c.quantile(.25)
+	if q.value != 1.5 || q.lower != 1 || q.upper != 2 {
 		t.Errorf("%+v", q)
 	}
 	end := CardColumn{
@@ -107,7 +110,8 @@ func TestCardWithoutNoise(t *testing.T) {
 		Upper:  4,
 		Counts: []float64{100, 0, 0, 20},
 	}
-	if q := end.quantile(.5); !math.IsInf(q.lower, -1) || q.upper != 1 {
+	q = end.quantile(.5)
+	if !math.IsInf(q.lower, -1) || q.upper != 1 {
 		t.Errorf("%+v: %s", q, q.text())
 	}
 	none := CardColumn{
@@ -155,7 +159,8 @@ func TestCardOnThePage(t *testing.T) {
 		},
 	} {
 		s.Report.Card = []CardColumn{c}
-		if html, _ := pageOn(t, s); strings.Contains(html, "The training data") {
+		html, _ := pageOn(t, s)
+		if strings.Contains(html, "The training data") {
 			t.Errorf("%+v is drawn", c)
 		}
 	}

@@ -69,7 +69,8 @@ func TestMissingShareWithoutNoise(t *testing.T) {
 		{Column: "a", Numbers: 75, Text: 5, Missing: 20},
 		{Column: "b", Text: 100},
 	}
-	if e := missingShare(exact[0], nil, exact); e != (estimate{.2, .2, .2}) {
+	e := missingShare(exact[0], nil, exact)
+	if e != (estimate{.2, .2, .2}) {
 		t.Errorf("%+v", e)
 	}
 	c := CardColumn{
@@ -77,11 +78,13 @@ func TestMissingShareWithoutNoise(t *testing.T) {
 		Upper:  1,
 		Counts: []float64{70, 5},
 	}
-	if e := missingShare(exact[0], &c, exact); e != (estimate{.25, .25, .25}) {
+	e = missingShare(exact[0], &c, exact)
+	if e != (estimate{.25, .25, .25}) {
 		t.Errorf("%+v", e)
 	}
 	faint := []CardKinds{{Column: "a", Numbers: 7, Text: 5, Missing: 3, Scale: 20}}
-	if got := missingShare(faint[0], nil, faint).shareText(); got != "unknown" {
+	got := missingShare(faint[0], nil, faint).shareText()
+	if got != "unknown" {
 		t.Error(got)
 	}
 }
@@ -101,7 +104,8 @@ func TestCardTexts(t *testing.T) {
 		{3000, 3000 - 20*cardZ, 3000 + 20*cardZ},
 		{130, 0, 130 + 20*cardZ},
 	} {
-		if got := c.count(k); got != want {
+		got := c.count(k)
+		if got != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
@@ -133,7 +137,8 @@ func TestCardTexts(t *testing.T) {
 		{Column: "x", Values: []string{"a"}, Counts: []float64{1}, Scale: -1},
 	} {
 		s.Report.Texts = []CardText{bad}
-		if html, _ := pageOn(t, s); strings.Contains(html, "The training data") {
+		html, _ := pageOn(t, s)
+		if strings.Contains(html, "The training data") {
 			t.Errorf("%+v is drawn", bad)
 		}
 	}

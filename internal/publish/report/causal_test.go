@@ -73,7 +73,8 @@ func runStudy(t *testing.T) Files {
 func placeFiles(t *testing.T, files Files) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := Write(context.Background(), dir, files, false); err != nil {
+	err := Write(context.Background(), dir, files, false)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return filepath.Join(dir, ReleaseDir)
@@ -131,11 +132,13 @@ func TestCausalPicture(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e, ok := token.(xml.StartElement); ok && e.Name.Local == "rect" {
+		e, ok := token.(xml.StartElement)
+		if ok && e.Name.Local == "rect" {
 			cells++
 		}
 	}
-	if want := len(c.Pairs[0].Counts)*len(c.Pairs[0].Counts) + 2; cells != want {
+	want := len(c.Pairs[0].Counts)*len(c.Pairs[0].Counts) + 2
+	if cells != want {
 		t.Errorf("%d rectangles, want %d", cells, want)
 	}
 }

@@ -90,7 +90,8 @@ func TestFrozenFormatOfClasses(t *testing.T) {
 	}
 	const path = "testdata/report-2.json"
 	if *writeFrozen {
-		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		err := os.WriteFile(path, b.Bytes(), 0o644)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -102,10 +103,12 @@ func TestFrozenFormatOfClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(frozenClasses(), got); diff != "" {
+	diff := cmp.Diff(frozenClasses(), got)
+	if diff != "" {
 		t.Errorf("decoded differs (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(string(file), b.String()); diff != "" {
+	diff = cmp.Diff(string(file), b.String())
+	if diff != "" {
 		t.Errorf("encoded differs (-want +got):\n%s", diff)
 	}
 	for old, says := range map[string]string{

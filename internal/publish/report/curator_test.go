@@ -37,7 +37,8 @@ func TestCuratorFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{"curator": "drwx------", "curator/audit.json": "-rw-------"}
-	if diff := cmp.Diff(want, treeModes(listTree(t, dir))); diff != "" {
+	diff := cmp.Diff(want, treeModes(listTree(t, dir)))
+	if diff != "" {
 		t.Error(diff)
 	}
 	err := writeAudit(t, dir, "second", false)
@@ -108,10 +109,12 @@ func TestCuratorFileRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := listTree(t, dir)
-		if err := writeAudit(t, dir, "x", true); !errors.Is(err, c.want) {
+		err := writeAudit(t, dir, "x", true)
+		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if diff := cmp.Diff(before, listTree(t, dir)); diff != "" {
+		diff := cmp.Diff(before, listTree(t, dir))
+		if diff != "" {
 			t.Errorf("%s: the folder changed:\n%s", name, diff)
 		}
 	}
@@ -132,7 +135,8 @@ func TestCuratorFileRefused(t *testing.T) {
 	if data, err := os.ReadFile(victim); err != nil || string(data) != "mine" {
 		t.Errorf("%q, %v", data, err)
 	}
-	if got := listTree(t, dir)["curator/audit.json"]; got != "-rw------- x" {
+	got := listTree(t, dir)["curator/audit.json"]
+	if got != "-rw------- x" {
 		t.Errorf("%q", got)
 	}
 }

@@ -317,10 +317,12 @@ func TestVerifyDescription(t *testing.T) {
 		dir = descriptionRelease(t, s, table)
 	}
 	page := filepath.Join(dir, ReleaseDir, pageFile)
-	if err := os.WriteFile(page, []byte("<p>"), 0o600); err != nil {
+	err := os.WriteFile(page, []byte("<p>"), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got := verify(); !strings.Contains(got, pageFile) {
+	got := verify()
+	if !strings.Contains(got, pageFile) {
 		t.Errorf("another page: %q", got)
 	}
 }
@@ -426,7 +428,8 @@ func TestNumbersForPeople(t *testing.T) {
 		{p(-.001), p(-2), p(2), "0 (-2 to 2)"},
 		{p(7), p(7), p(7), "7.000 (7.000 to 7.000)"},
 	} {
-		if got := interval(c.value, c.lower, c.upper); got != c.want {
+		got := interval(c.value, c.lower, c.upper)
+		if got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

@@ -57,7 +57,8 @@ func TestDiskFull(t *testing.T) {
 		strings.HasPrefix(string(out), "written at 0") {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if k := runOf(t, filepath.Join(folder, ReleaseDir)); k != 2 {
+	k := runOf(t, filepath.Join(folder, ReleaseDir))
+	if k != 2 {
 		t.Errorf("run %d", k)
 	}
 }
@@ -105,7 +106,8 @@ func TestReadOnlyFolder(t *testing.T) {
 	if err := os.Chmod(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(before, listTree(t, folder)); diff != "" {
+	diff := cmp.Diff(before, listTree(t, folder))
+	if diff != "" {
 		t.Error(diff)
 	}
 }
@@ -120,7 +122,8 @@ func TestModesUnderAnyMask(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.step = func(name string) error {
-		if info, err := os.Stat(f.stage); err != nil || info.Mode().Perm() != 0o700 {
+		info, err := os.Stat(f.stage)
+		if err != nil || info.Mode().Perm() != 0o700 {
 			t.Errorf("before %q: %v, %v", name, info, err)
 		}
 		return nil

@@ -77,7 +77,8 @@ func TestInteractions(t *testing.T) {
 			t.Errorf("%s\n%s", file.String(), weights(r))
 		}
 	}
-	if x := interactions(&m.Additive); x != nil {
+	x := interactions(&m.Additive)
+	if x != nil {
 		t.Errorf("a sum of columns has %+v", x)
 	}
 }

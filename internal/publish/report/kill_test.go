@@ -217,7 +217,8 @@ func TestKilledAtRandom(t *testing.T) {
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != -1 {
+		err := cmd.Wait()
+		if err == nil || cmd.ProcessState.ExitCode() != -1 {
 			t.Fatalf("%v: %s", err, out.String())
 		}
 		k := runOf(t, filepath.Join(folder, ReleaseDir))
@@ -275,7 +276,8 @@ func TestKilledAtEveryStep(t *testing.T) {
 					}
 					at = aside[0]
 				}
-				if got := runOf(t, at); got != want {
+				got := runOf(t, at)
+				if got != want {
 					t.Errorf("%skilled at %q: run %d, want %d", without, step, got, want)
 				}
 				if old {
@@ -381,7 +383,8 @@ func childRace(folder, number string) {
 	}
 	fmt.Println("ready")
 	for {
-		if _, err := os.Stat(filepath.Join(folder, "go")); err == nil {
+		_, err := os.Stat(filepath.Join(folder, "go"))
+		if err == nil {
 			break
 		}
 		time.Sleep(time.Millisecond)
@@ -420,7 +423,8 @@ func TestTwoProcessesOneFolder(t *testing.T) {
 			}
 			time.Sleep(time.Millisecond)
 		}
-		if err := os.WriteFile(filepath.Join(folder, "go"), nil, 0o600); err != nil {
+		err := os.WriteFile(filepath.Join(folder, "go"), nil, 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 		said := ""
@@ -438,7 +442,8 @@ func TestTwoProcessesOneFolder(t *testing.T) {
 		if k == 0 || rowsOf(t, out) != k {
 			t.Errorf("run %d with the notes of %d", k, rowsOf(t, out))
 		}
-		if left, _ := filepath.Glob(filepath.Join(out, ".dptrain-*")); len(left) > 0 {
+		left, _ := filepath.Glob(filepath.Join(out, ".dptrain-*"))
+		if len(left) > 0 {
 			t.Errorf("left: %q", left)
 		}
 	}

@@ -63,7 +63,8 @@ func TestMeaning(t *testing.T) {
 			g.Relation = "add-remove"
 			g.Unit = &Unit{"who", 3}
 		}
-		if got := g.explained(); got.Meaning != want || got.Attack.Found > .0841 {
+		got := g.explained()
+		if got.Meaning != want || got.Attack.Found > .0841 {
 			t.Errorf("%s: %q, %+v", relation, got.Meaning, got.Attack)
 		}
 	}
@@ -149,7 +150,8 @@ func TestSkippedBranchStepsAreMarked(t *testing.T) {
 			Search: tt.search,
 			Events: events(tt.path),
 		})
-		if got := r.Events[0].Taken; (got != nil) != tt.marked || got != nil && *got {
+		got := r.Events[0].Taken
+		if (got != nil) != tt.marked || got != nil && *got {
 			t.Errorf("%s: taken is %v", tt.name, got)
 		}
 	}
@@ -161,7 +163,8 @@ func TestSkippedBranchStepsAreMarked(t *testing.T) {
 			"Skipped    training on all columns (the noisy record count chose the smaller") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
-	if got := mechanisms(r.Events); strings.Count(got, "; skipped: ") != 1 {
+	got := mechanisms(r.Events)
+	if strings.Count(got, "; skipped: ") != 1 {
 		t.Errorf("%s", got)
 	}
 }

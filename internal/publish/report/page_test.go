@@ -128,7 +128,8 @@ func evilSource(columns int) Source {
 func pageOn(t *testing.T, s Source) (html, markdown string) {
 	t.Helper()
 	var h, m bytes.Buffer
-	if err := errors.Join(HTML(&h, s), Markdown(&m, s)); err != nil {
+	err := errors.Join(HTML(&h, s), Markdown(&m, s))
+	if err != nil {
 		t.Fatal(err)
 	}
 	return h.String(), m.String()
@@ -225,7 +226,8 @@ func TestPageShowsReleaseFacts(t *testing.T) {
 	if strings.Index(html, "rank-warning") > strings.Index(html, "rank-note") {
 		t.Error("the most urgent warning is not first")
 	}
-	if n := strings.Count(html, "<svg"); n != 11 { // the metric, importances, budget, profile and one for each column
+	n := strings.Count(html, "<svg")
+	if n != 11 { // the metric, importances, budget, profile and one for each column
 		t.Errorf("%d pictures", n)
 	}
 	s.Report.Model.Kind = ""
@@ -246,7 +248,8 @@ func TestPagePrices(t *testing.T) {
 		{Event{Law: "exponential", Epsilon: 2, Draws: 4}, 2},
 		{Event{Law: "laplace", Epsilon: 2, Draws: 1}, 2},
 	} {
-		if got := price(c.e); got != c.want {
+		got := price(c.e)
+		if got != c.want {
 			t.Errorf("%+v: %v, want %v", c.e, got, c.want)
 		}
 	}

@@ -33,7 +33,8 @@ func TestPlaceOf(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, l := range plan.Leaves() {
-			if got := placeOf(l.Path); got != l.Place {
+			got := placeOf(l.Path)
+			if got != l.Place {
 				t.Errorf(
 					"%s: %s is read as %+v, the plan says %+v",
 					file,

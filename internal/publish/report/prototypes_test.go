@@ -129,7 +129,8 @@ func TestTypicalRecordsAreLimited(t *testing.T) {
 		!strings.Contains(b.String(), "and 10\n") {
 		t.Error(b.String())
 	}
-	if blocks := typicalBlocks(Source{Model: m}); blocks[0].Fold != "20 prototypes" {
+	blocks := typicalBlocks(Source{Model: m})
+	if blocks[0].Fold != "20 prototypes" {
 		t.Errorf("%q", blocks[0].Fold)
 	}
 }

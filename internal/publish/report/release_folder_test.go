@@ -81,7 +81,8 @@ func TestWrite(t *testing.T) {
 		"curator":             "drwx------",
 		"curator/run.json":    "-rw-------",
 	}
-	if diff := cmp.Diff(want, treeModes(got)); diff != "" {
+	diff := cmp.Diff(want, treeModes(got))
+	if diff != "" {
 		t.Error(diff)
 	}
 	model, err := regression.DecodeModel(openFile(t, dir, "release/model.json"))
@@ -98,7 +99,8 @@ func TestWrite(t *testing.T) {
 		"report.html": report.Files.Page,
 	} {
 		data, err := os.ReadFile(filepath.Join(dir, "release", name))
-		if sum := fmt.Sprintf("%x", sha256.Sum256(data)); err != nil || sum != hash {
+		sum := fmt.Sprintf("%x", sha256.Sum256(data))
+		if err != nil || sum != hash {
 			t.Errorf("%s: hash %s, want %s, error %v", name, hash, sum, err)
 		}
 	}
@@ -126,17 +128,20 @@ func openFile(t *testing.T, dir, name string) *bytes.Reader {
 func TestSameResultSameBytes(t *testing.T) {
 	files := lineFiles(t)
 	dir := t.TempDir()
-	if err := Write(t.Context(), dir, files, false); err != nil {
+	err := Write(t.Context(), dir, files, false)
+	if err != nil {
 		t.Fatal(err)
 	}
 	first := listTree(t, filepath.Join(dir, "release"))
 	files.Run.Date = "another day"
 	files.Run.Tool.Version = "v9"
 	files.Run.Rows = 7
-	if err := Write(t.Context(), dir, files, true); err != nil {
+	err = Write(t.Context(), dir, files, true)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(first, listTree(t, filepath.Join(dir, "release"))); diff != "" {
+	diff := cmp.Diff(first, listTree(t, filepath.Join(dir, "release")))
+	if diff != "" {
 		t.Errorf("the release changed with what is not released:\n%s", diff)
 	}
 }
@@ -145,10 +150,12 @@ func TestWithoutRecipe(t *testing.T) {
 	files := lineFiles(t)
 	dir := t.TempDir()
 	files.Recipe = nil
-	if err := Write(t.Context(), dir, files, false); err != nil {
+	err := Write(t.Context(), dir, files, false)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := listTree(t, dir)["release/recipe.yaml"]; ok {
+	_, ok := listTree(t, dir)["release/recipe.yaml"]
+	if ok {
 		t.Error("an empty recipe.yaml was written")
 	}
 }
@@ -159,7 +166,8 @@ func TestPrepareRefuses(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte("mine"), 0o644); err != nil {
+		err := os.WriteFile(path, []byte("mine"), 0o644)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -228,7 +236,8 @@ func TestPrepareRefuses(t *testing.T) {
 				!strings.Contains(err.Error(), tt.remedy) {
 				t.Errorf("error %v, want %v with remedy %q", err, tt.want, tt.remedy)
 			}
-			if diff := cmp.Diff(before, listTree(t, dir)); diff != "" {
+			diff := cmp.Diff(before, listTree(t, dir))
+			if diff != "" {
 				t.Errorf("the folder changed:\n%s", diff)
 			}
 		})
@@ -244,7 +253,8 @@ func TestUnwritable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, out := range []string{dir, filepath.Join(dir, "out")} {
-		if _, err := Prepare(out, false); !errors.Is(err, ErrUnwritable) {
+		_, err := Prepare(out, false)
+		if !errors.Is(err, ErrUnwritable) {
 			t.Errorf("error %v, want %v", err, ErrUnwritable)
 		}
 	}
@@ -264,7 +274,8 @@ func TestCloseTakesBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if left := listTree(t, dir); len(left) != 0 {
+	left := listTree(t, dir)
+	if len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}
 	if err := f.Commit(t.Context(), Files{}); !errors.Is(err, ErrUnwritable) {
@@ -323,7 +334,8 @@ func canExchange(t *testing.T) bool {
 func TestInterruptedCommit(t *testing.T) {
 	files := lineFiles(t)
 	names := commitSteps(t, files, true)
-	if want := "rename to release"; !slices.Contains(names, want) || len(names) < 15 {
+	want := "rename to release"
+	if !slices.Contains(names, want) || len(names) < 15 {
 		t.Fatalf("steps %q", names)
 	}
 	exchanges := canExchange(t)
@@ -344,7 +356,8 @@ func interruptCommit(t *testing.T, files Files, name string, old, noExchange boo
 	failure := errors.New("disk full")
 	dir := filepath.Join(t.TempDir(), "out")
 	if old {
-		if err := Write(t.Context(), dir, files, false); err != nil {
+		err := Write(t.Context(), dir, files, false)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -377,7 +390,8 @@ func interruptCommit(t *testing.T, files Files, name string, old, noExchange boo
 		}
 		f.Close()
 		cancel()
-		if diff := cmp.Diff(before, listTree(t, filepath.Dir(dir))); diff != "" {
+		diff := cmp.Diff(before, listTree(t, filepath.Dir(dir)))
+		if diff != "" {
 			t.Errorf(
 				"step %q, results before: %v, no exchange: %v, cancelled: %v: the folder changed:\n%s",
 				name,
@@ -458,15 +472,18 @@ func TestSymbolicLinks(t *testing.T) {
 func TestLinkToNowhere(t *testing.T) {
 	dir := t.TempDir()
 	link := filepath.Join(dir, "out")
-	if err := os.Symlink(filepath.Join(dir, "nowhere"), link); err != nil {
+	err := os.Symlink(filepath.Join(dir, "nowhere"), link)
+	if err != nil {
 		t.Skip("no symbolic links here:", err)
 	}
 	for _, out := range []string{link, filepath.Join(link, "deeper")} {
-		if _, err := Prepare(out, true); !errors.Is(err, ErrUnwritable) {
+		_, err := Prepare(out, true)
+		if !errors.Is(err, ErrUnwritable) {
 			t.Errorf("error %v, want %v", err, ErrUnwritable)
 		}
 	}
-	if _, err := os.Lstat(link); err != nil || len(listTree(t, dir)) != 1 {
+	_, err = os.Lstat(link)
+	if err != nil || len(listTree(t, dir)) != 1 {
 		t.Errorf("left: %v, error %v", listTree(t, dir), err)
 	}
 }
@@ -476,10 +493,12 @@ func TestCommitRefusesBadModel(t *testing.T) {
 	files := lineFiles(t)
 	files.Model = &regression.Linear{Lower: 1, Upper: -1}
 	var me *regression.ModelError
-	if err := Write(t.Context(), dir, files, false); !errors.As(err, &me) {
+	err := Write(t.Context(), dir, files, false)
+	if !errors.As(err, &me) {
 		t.Errorf("error %v, want a ModelError", err)
 	}
-	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+	_, err = os.Lstat(dir)
+	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the folder is there: %v", err)
 	}
 }
@@ -490,7 +509,8 @@ func TestMakeAllSyncs(t *testing.T) {
 	var synced []string
 	sync := func(folder string) {
 		synced = append(synced, folder)
-		if entries, err := os.ReadDir(folder); err != nil || len(entries) != 1 {
+		entries, err := os.ReadDir(folder)
+		if err != nil || len(entries) != 1 {
 			t.Errorf("%s was put on disk with %d entries: %v", folder, len(entries), err)
 		}
 	}

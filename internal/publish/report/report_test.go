@@ -116,14 +116,16 @@ func TestFrozenFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(frozenReport(), got); diff != "" {
+	diff := cmp.Diff(frozenReport(), got)
+	if diff != "" {
 		t.Errorf("decoded differs (-want +got):\n%s", diff)
 	}
 	var b bytes.Buffer
 	if err := Encode(&b, frozenReport()); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(file), b.String()); diff != "" {
+	diff = cmp.Diff(string(file), b.String())
+	if diff != "" {
 		t.Errorf("encoded differs (-want +got):\n%s", diff)
 	}
 }
@@ -152,7 +154,8 @@ func TestEmptyReportRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	want.Checksum = got.Checksum // Encode fills it in
-	if diff := cmp.Diff(want, got); diff != "" {
+	diff := cmp.Diff(want, got)
+	if diff != "" {
 		t.Error(diff)
 	}
 }
@@ -161,7 +164,8 @@ func TestEncodeRefusesNonFinite(t *testing.T) {
 	r := frozenReport()
 	r.Guarantee.Spent = math.Inf(1)
 	var b bytes.Buffer
-	if err := Encode(&b, r); err == nil || b.Len() > 0 {
+	err := Encode(&b, r)
+	if err == nil || b.Len() > 0 {
 		t.Errorf("error %v after %d bytes; want an error and nothing written", err, b.Len())
 	}
 }
@@ -375,7 +379,8 @@ func TestNew(t *testing.T) {
 }
 
 func TestGuaranteeWithoutGaussian(t *testing.T) {
-	if g := GuaranteeOf(budget.Guarantee{Epsilon: 1, Mu: math.Inf(1)}); g.Mu != nil {
+	g := GuaranteeOf(budget.Guarantee{Epsilon: 1, Mu: math.Inf(1)})
+	if g.Mu != nil {
 		t.Errorf("mu is %v, want nil for an infinite one", *g.Mu)
 	}
 }
@@ -412,7 +417,8 @@ func TestText(t *testing.T) {
 		b.WriteString("\n")
 	}
 	for _, line := range strings.Split(b.String(), "\n") {
-		if n := len([]rune(line)); n > textWidth {
+		n := len([]rune(line))
+		if n > textWidth {
 			t.Errorf("a line of %d characters: %s", n, line)
 		}
 	}
@@ -430,7 +436,8 @@ func compareGolden(t *testing.T, path string, got []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+	diff := cmp.Diff(string(want), string(got))
+	if diff != "" {
 		t.Errorf("differs from %s (-want +got):\n%s", path, diff)
 	}
 }
@@ -454,7 +461,8 @@ func TestRunJSON(t *testing.T) {
 	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(run, &got); diff != "" {
+	diff := cmp.Diff(run, &got)
+	if diff != "" {
 		t.Error(diff)
 	}
 	if got.Rows != 300 ||
@@ -494,7 +502,8 @@ func TestUnitRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	diff := cmp.Diff(want, got)
+	if diff != "" {
 		t.Errorf("decoded differs (-want +got):\n%s", diff)
 	}
 	err = Text(&text, got)

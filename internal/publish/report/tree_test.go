@@ -69,7 +69,8 @@ func TestPathCosts(t *testing.T) {
 		},
 	} {
 		b.Reset()
-		if err := PathCosts(&b, m); err != nil || b.Len() > 0 {
+		err := PathCosts(&b, m)
+		if err != nil || b.Len() > 0 {
 			t.Errorf("%T: %v, %q", m, err, b.String())
 		}
 	}
@@ -105,7 +106,8 @@ func TestPageOfTree(t *testing.T) {
 			t.Errorf("no %q", want)
 		}
 	}
-	if n := strings.Count(markdown, "### Node 1"); n != 1 {
+	n := strings.Count(markdown, "### Node 1")
+	if n != 1 {
 		t.Errorf("the root is listed %d times", n)
 	}
 	wide := costTree()

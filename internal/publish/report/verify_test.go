@@ -221,7 +221,8 @@ func TestVerifyEarlierPrices(t *testing.T) {
 		less := *files.Report
 		mu := *less.Guarantee.Mu * .97
 		less.Guarantee.Mu = &mu
-		if v := (&verifier{report: &less, out: &Verification{}}); name != "" {
+		v := (&verifier{report: &less, out: &Verification{}})
+		if name != "" {
 			v.guarantee()
 			if v.before || v.out.Misfits() == 0 {
 				t.Errorf("%s: a smaller mu holds together", name)
@@ -265,7 +266,8 @@ func asEarlier(t *testing.T, dir string, files Files, format string) {
 
 func putFile(t testing.TB, dir, name string, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+	err := os.WriteFile(filepath.Join(dir, name), data, 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -278,13 +280,15 @@ func putReport(t testing.TB, dir string, r *Report, forge bool) {
 			"model.json":  &r.Files.Model,
 			"recipe.yaml": &r.Files.Recipe,
 		} {
-			if data, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
+			data, err := os.ReadFile(filepath.Join(dir, name))
+			if err == nil {
 				*hash = hashOf(data)
 			}
 		}
 	}
 	var b bytes.Buffer
-	if s, err := ReadSource(dir); forge && err == nil { // the page too
+	s, err := ReadSource(dir)
+	if forge && err == nil { // the page too
 		s.Report = r
 		if err := HTML(&b, s); err != nil {
 			t.Fatal(err)
@@ -788,14 +792,17 @@ func randomEdit(rng *rand.Rand, data []byte) (kind string, edited []byte) {
 func TestVerifyUnreadable(t *testing.T) {
 	dir, _ := newRelease(t, lineRecipe, "x", "y")
 	putFile(t, dir, "report.json", []byte("{}"))
-	if _, err := verifyText(t, dir, nil); !errors.Is(err, ErrFormat) {
+	_, err := verifyText(t, dir, nil)
+	if !errors.Is(err, ErrFormat) {
 		t.Errorf("%v", err)
 	}
 	putFile(t, dir, "report.json", bytes.Repeat([]byte(" "), MaxBytes+1))
-	if _, err := verifyText(t, dir, nil); !errors.Is(err, errLarge) {
+	_, err = verifyText(t, dir, nil)
+	if !errors.Is(err, errLarge) {
 		t.Errorf("%v", err)
 	}
-	if _, err := verifyText(t, t.TempDir(), nil); !errors.Is(err, fs.ErrNotExist) {
+	_, err = verifyText(t, t.TempDir(), nil)
+	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
 }

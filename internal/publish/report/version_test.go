@@ -70,7 +70,8 @@ func TestFormatThree(t *testing.T) {
 			t.Fatal(err)
 		}
 		if *writeThree {
-			if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+			err := os.WriteFile(path, b.Bytes(), 0o644)
+			if err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -78,7 +79,8 @@ func TestFormatThree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(string(file), b.String()); diff != "" {
+		diff := cmp.Diff(string(file), b.String())
+		if diff != "" {
 			t.Errorf("%s: encoded differs (-want +got):\n%s", path, diff)
 		}
 		got, err := Decode(bytes.NewReader(file))
@@ -86,7 +88,8 @@ func TestFormatThree(t *testing.T) {
 			t.Fatal(err)
 		}
 		want.Checksum = got.Checksum // Encode fills it in
-		if diff := cmp.Diff(want, got); diff != "" {
+		diff = cmp.Diff(want, got)
+		if diff != "" {
 			t.Errorf("%s: decoded differs (-want +got):\n%s", path, diff)
 		}
 	}

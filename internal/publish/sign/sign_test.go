@@ -175,26 +175,31 @@ func TestScryptParameters(t *testing.T) {
 
 func TestSecretFilesArePrivate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "k")
-	if err := WriteNew(path, []byte("x"), 0o600); err != nil {
+	err := WriteNew(path, []byte("x"), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteNew(path, []byte("y"), 0o600); !errors.Is(err, os.ErrExist) {
+	err = WriteNew(path, []byte("y"), 0o600)
+	if !errors.Is(err, os.ErrExist) {
 		t.Errorf("a file was replaced: %v", err)
 	}
-	if data, err := ReadSecretFile(path); err != nil || string(data) != "x" {
+	data, err := ReadSecretFile(path)
+	if err != nil || string(data) != "x" {
 		t.Errorf("%q, %v", data, err)
 	}
 	if runtime.GOOS == "windows" {
 		return
 	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
 	for _, mode := range []os.FileMode{0o640, 0o604, 0o620} {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ReadSecretFile(path); !errors.Is(err, ErrReadable) {
+		_, err := ReadSecretFile(path)
+		if !errors.Is(err, ErrReadable) {
 			t.Errorf("%v: %v", mode, err)
 		}
 	}

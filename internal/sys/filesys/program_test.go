@@ -32,7 +32,8 @@ func TestProgram(t *testing.T) {
 	if err := os.WriteFile(far, nil, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if path, ok := FindProgram(name); !ok || path != far {
+	path, ok := FindProgram(name)
+	if !ok || path != far {
 		t.Errorf("beside is a folder: %s, %t", path, ok)
 	}
 	if err := os.Remove(near); err != nil {
@@ -41,7 +42,8 @@ func TestProgram(t *testing.T) {
 	if err := os.WriteFile(near, nil, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if path, ok := FindProgram(name); !ok || path != near {
+	path, ok = FindProgram(name)
+	if !ok || path != near {
 		t.Errorf("%s, %t", path, ok)
 	}
 }

@@ -87,10 +87,12 @@ func TestSweepRemovesFoldersOfDeadProcesses(t *testing.T) {
 	want := []string{".test-run", prefix, prefix + "3", prefix + "4", prefix + "6", prefix + "7",
 		prefix + "five", filepath.Base(live.Path)}
 	slices.Sort(want)
-	if got := dirNames(t, home); !slices.Equal(got, want) {
+	got := dirNames(t, home)
+	if !slices.Equal(got, want) {
 		t.Errorf("left %q, want %q", got, want)
 	}
-	if got := dirNames(t, at(prefix+"3")); !slices.Equal(got, []string{"theirs"}) {
+	got = dirNames(t, at(prefix+"3"))
+	if !slices.Equal(got, []string{"theirs"}) {
 		t.Errorf("in a folder with a file of somebody else: %q", got)
 	}
 	if len(dirNames(t, outside)) != 1 || len(dirNames(t, live.Path)) != 1 {

@@ -34,7 +34,8 @@ func TestCatch(t *testing.T) {
 	if p == nil || !strings.Contains(panicFunctions(p), "parallel.culprit") {
 		t.Fatalf("caught %+v", p)
 	}
-	if again := Catch(p.Rethrow); again != p {
+	again := Catch(p.Rethrow)
+	if again != p {
 		t.Errorf("carried twice: %+v", again)
 	}
 }

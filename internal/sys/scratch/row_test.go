@@ -56,10 +56,12 @@ func TestRowPlacesRoundTrip(t *testing.T) {
 		t.Error("cells can be read in the file")
 	}
 	second := rows[2]
-	if _, err := f.Read(second.row.Place(0, 70, 70), nil); !errors.Is(err, ErrRead) {
+	_, err := f.Read(second.row.Place(0, 70, 70), nil)
+	if !errors.Is(err, ErrRead) {
 		t.Errorf("the bytes of another place: %v", err)
 	}
-	if _, err := f.Read(Row{}.Place(0, 0, 1), nil); err == nil {
+	_, err = f.Read(Row{}.Place(0, 0, 1), nil)
+	if err == nil {
 		t.Error("a row that was never written")
 	}
 }
@@ -70,7 +72,8 @@ func TestRowWithoutAPlace(t *testing.T) {
 	var w RowWriter
 	w.Start(f, 2)
 	w.Add([]byte("one"))
-	if _, err := w.Write(); err == nil || f.Size() != 0 {
+	_, err := w.Write()
+	if err == nil || f.Size() != 0 {
 		t.Errorf("%d bytes: %v", f.Size(), err)
 	}
 }

@@ -54,7 +54,8 @@ func TestScratchRoundTrip(t *testing.T) {
 	}
 	size := f.Size()
 	f.Release(b)
-	if c := f.Reserve(70); c.at != b.at || f.Size() != size {
+	c := f.Reserve(70)
+	if c.at != b.at || f.Size() != size {
 		t.Error("a place that was given back is not used again")
 	}
 }
@@ -90,25 +91,31 @@ func TestDamageIsNoticed(t *testing.T) {
 	writeData(t, f, &p, make([]byte, 100))
 	older := p
 	writeData(t, f, &p, make([]byte, 100))
-	if _, err := f.Read(older, nil); !errors.Is(err, ErrRead) {
+	_, err := f.Read(older, nil)
+	if !errors.Is(err, ErrRead) {
 		t.Errorf("what was replaced: %v", err)
 	}
-	if _, err := f.file.WriteAt([]byte{77}, 50); err != nil {
+	_, err = f.file.WriteAt([]byte{77}, 50)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Read(p, nil); !errors.Is(err, ErrRead) {
+	_, err = f.Read(p, nil)
+	if !errors.Is(err, ErrRead) {
 		t.Errorf("a damaged place: %v", err)
 	}
 	if err := f.file.Truncate(60); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Read(p, nil); !errors.Is(err, ErrRead) {
+	_, err = f.Read(p, nil)
+	if !errors.Is(err, ErrRead) {
 		t.Errorf("a truncated file: %v", err)
 	}
-	if _, err := f.Write(&p, make([]byte, 99), nil); err == nil {
+	_, err = f.Write(&p, make([]byte, 99), nil)
+	if err == nil {
 		t.Error("fewer bytes than their place has")
 	}
-	if _, err := f.Read(f.Reserve(10), nil); err == nil {
+	_, err = f.Read(f.Reserve(10), nil)
+	if err == nil {
 		t.Error("a place that was never written")
 	}
 }
@@ -200,7 +207,8 @@ func TestReadInto(t *testing.T) {
 		memory[:len(want)-1],
 		make([]byte, len(want)+1, 100),
 	} {
-		if err := f.ReadInto(p, other); !errors.Is(err, errSize) {
+		err := f.ReadInto(p, other)
+		if !errors.Is(err, errSize) {
 			t.Errorf("%d bytes with space for %d: %v", len(other), cap(other), err)
 		}
 	}

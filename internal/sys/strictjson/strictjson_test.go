@@ -305,7 +305,8 @@ func TestEncode(t *testing.T) {
   "any": {"a":null,"b":1}
 }
 `
-	if diff := cmp.Diff(want, string(got)); err != nil || diff != "" {
+	diff := cmp.Diff(want, string(got))
+	if err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
 	f.Inner.X = math.Inf(1)
@@ -348,7 +349,8 @@ func TestRawAndText(t *testing.T) {
 		"kind":     "1:42: kind: p",
 		"x.y":      "1:1: x.y: p",
 	} {
-		if got := doc.Problem(path, "p").Error(); got != want {
+		got := doc.Problem(path, "p").Error()
+		if got != want {
 			t.Errorf("%q: %s, want %s", path, got, want)
 		}
 	}

@@ -88,11 +88,13 @@ func TestPainter(t *testing.T) {
 		for rest := text; rest != ""; {
 			piece := rest[:min(size, len(rest))]
 			rest = rest[len(piece):]
-			if n, err := p.Write([]byte(piece)); n != len(piece) || err != nil {
+			n, err := p.Write([]byte(piece))
+			if n != len(piece) || err != nil {
 				t.Fatal(n, err)
 			}
 		}
-		if err := p.Flush(); err != nil || got.String() != want {
+		err := p.Flush()
+		if err != nil || got.String() != want {
 			t.Fatalf("in pieces of %d:\n%q, %v", size, got.String(), err)
 		}
 	}

@@ -20,11 +20,13 @@ func TestVisible(t *testing.T) {
 		for rest := text; rest != ""; {
 			piece := rest[:min(size, len(rest))]
 			rest = rest[len(piece):]
-			if n, err := v.Write([]byte(piece)); n != len(piece) || err != nil {
+			n, err := v.Write([]byte(piece))
+			if n != len(piece) || err != nil {
 				t.Fatal(n, err)
 			}
 		}
-		if err := v.Flush(); err != nil || got.String() != want {
+		err := v.Flush()
+		if err != nil || got.String() != want {
 			t.Fatalf("in pieces of %d:\n%s, %v\n%s", size, got.String(), err, want)
 		}
 	}

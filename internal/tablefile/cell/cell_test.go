@@ -46,7 +46,8 @@ func TestNumber(t *testing.T) {
 		"-Infinity":                      {0, Nonfinite},
 		"1e309":                          {0, Nonfinite},
 	} {
-		if v, class := Number(text); v != want.v || class != want.class {
+		v, class := Number(text)
+		if v != want.v || class != want.class {
 			t.Errorf("%.40q: %v, %v; want %+v", text, v, class, want)
 		}
 	}
@@ -62,7 +63,8 @@ func TestClassify(t *testing.T) {
 		{math.Inf(1), 0, Nonfinite},
 		{math.Inf(-1), 0, Nonfinite},
 	} {
-		if v, class := Classify(c.v); v != c.want || class != c.class {
+		v, class := Classify(c.v)
+		if v != c.want || class != c.class {
 			t.Errorf("%v: %v, %v", c.v, v, class)
 		}
 	}

@@ -97,7 +97,8 @@ func TestAutoDate(t *testing.T) {
 		"NA":                    Missing,
 		strings.Repeat("2", 65): Unparseable,
 	} {
-		if _, class := dates.Read(text); class != want {
+		_, class := dates.Read(text)
+		if class != want {
 			t.Errorf("%q: %d", text, class)
 		}
 	}
@@ -201,7 +202,8 @@ func checkProgram(
 	if class == Missing {
 		return
 	}
-	if got, ok := p.parseDate(text); ok != (class == Good) || got != m {
+	got, ok := p.parseDate(text)
+	if ok != (class == Good) || got != m {
 		t.Errorf("%q: a program reads %v, %v, and not %v, class %d", text, got, ok, m, class)
 	}
 }
@@ -253,7 +255,8 @@ func TestDatePatterns(t *testing.T) {
 		if rapid.Bool().Draw(t, "known") {
 			text = rapid.SampledFrom(texts).Draw(t, "text")
 		}
-		if runes := []rune(text); rapid.Bool().Draw(t, "changed") {
+		runes := []rune(text)
+		if rapid.Bool().Draw(t, "changed") {
 			k := rapid.IntRange(0, len(runes)-1).Draw(t, "at")
 			runes[k] = rapid.SampledFrom([]rune("0123456789 :-/.,TZ+[\u00a0PAMp")).Draw(
 				t,

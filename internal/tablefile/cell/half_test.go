@@ -29,7 +29,8 @@ func TestHalfText(t *testing.T) {
 		0x0400: "6.104e-05",
 		0x4248: "3.14",
 	} {
-		if got := string(AppendFloat(nil, Float16(bits), 16)); got != want {
+		got := string(AppendFloat(nil, Float16(bits), 16))
+		if got != want {
 			t.Errorf("%#x is %q, want %q", bits, got, want)
 		}
 	}

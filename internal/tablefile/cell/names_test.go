@@ -108,7 +108,8 @@ func TestNames(t *testing.T) {
 			if got != want {
 				t.Errorf("%q among %q: %d, class %d; want %d", text, list, code, class, want)
 			}
-			if known, ok := n.Known([]byte(text)); ok && int(known) != want {
+			known, ok := n.Known([]byte(text))
+			if ok && int(known) != want {
 				t.Errorf("%q among %q is known as %d", text, list, known)
 			}
 		}
@@ -128,7 +129,8 @@ func TestNames(t *testing.T) {
 		{empty, " NA ", 1, Missing},
 		{empty, "b", 2, Unlisted},
 	} {
-		if code, class := c.n.Find(c.text); code != c.code || class != c.class {
+		code, class := c.n.Find(c.text)
+		if code != c.code || class != c.class {
 			t.Errorf("%q: %d, %d", c.text, code, class)
 		}
 	}
@@ -187,7 +189,8 @@ func TestTexts(t *testing.T) {
 			t.Errorf("%q: %v", c.names, n.Texts())
 		}
 		for text, code := range n.Texts() {
-			if got, _ := n.Find(text); got != code {
+			got, _ := n.Find(text)
+			if got != code {
 				t.Errorf("%q: %q has the code %d, and not %d", c.names, text, got, code)
 			}
 		}
@@ -211,7 +214,8 @@ func TestValues(t *testing.T) {
 		1e-5:                 "1e-05",
 		1.25e300:             "1.25e+300",
 	} {
-		if got := string(AppendFloat(nil, x, 64)); got != want {
+		got := string(AppendFloat(nil, x, 64))
+		if got != want {
 			t.Errorf("%v: %s, want %s", x, got, want)
 		}
 	}
@@ -232,7 +236,8 @@ func TestValues(t *testing.T) {
 		"1e-999":               "0",
 		"20240115.0":           "20240115",
 	} {
-		if got := string(AppendNumber(nil, literal)); got != want {
+		got := string(AppendNumber(nil, literal))
+		if got != want {
 			t.Errorf("%s: %s, want %s", literal, got, want)
 		}
 	}

@@ -122,7 +122,8 @@ func TestRule(t *testing.T) {
 		{Rule{Missing: []float64{-999}}, "-998", -998, Good},
 		{Rule{Missing: []float64{9}, Lenient: true}, "9%", 0, Missing},
 	} {
-		if v, class := c.rule.Number(c.text); v != c.v || class != c.class {
+		v, class := c.rule.Number(c.text)
+		if v != c.v || class != c.class {
 			t.Errorf("%+v of %q: %v, %v; want %v, %v", c.rule, c.text, v, class, c.v, c.class)
 		}
 	}
@@ -180,7 +181,8 @@ func TestRuleFast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := cells.Draw(t, "cell")
 		v, ok := r.Fast([]byte(text), make([]byte, 0, 8), parse)
-		if want, class := r.Number(text); ok && (class != Good || want != v) {
+		want, class := r.Number(text)
+		if ok && (class != Good || want != v) {
 			t.Fatalf("%q: %v; want %v, %v", text, v, want, class)
 		}
 	})

@@ -29,7 +29,8 @@ func TestText(t *testing.T) {
 		{Text{Prefix: 2}, "none", "no"},
 		{Text{Hash: 64}, "NA", "NA"},
 	} {
-		if got := c.rule.Value(c.text); got != c.want {
+		got := c.rule.Value(c.text)
+		if got != c.want {
 			t.Errorf("%+v of %q: %q, want %q", c.rule, c.text, got, c.want)
 		}
 	}

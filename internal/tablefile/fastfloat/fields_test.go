@@ -88,10 +88,12 @@ func TestFieldsReadsALine(t *testing.T) {
 		t.Skip("this build or processor reads field by field")
 	}
 	line := "1,-2.5,.25,3.,-0,12345.678901,999999999999999"
-	if n := readFields(t, lineInBuffer(line, "\n1.5,2.5,3.5,4.5,5.5"), 20); n != 7 {
+	n := readFields(t, lineInBuffer(line, "\n1.5,2.5,3.5,4.5,5.5"), 20)
+	if n != 7 {
 		t.Errorf("%d fields of 7", n)
 	}
-	if n := readFields(t, lineInBuffer(line, "99,1.5,2.5,3.5,4.5,5.5"), 20); n != 6 {
+	n = readFields(t, lineInBuffer(line, "99,1.5,2.5,3.5,4.5,5.5"), 20)
+	if n != 6 {
 		t.Errorf("%d fields before one that seems to go on, want 6", n)
 	}
 }
@@ -118,7 +120,8 @@ func BenchmarkFields(b *testing.B) {
 	b.Run("fields", func(b *testing.B) {
 		out := make([]float64, 90)
 		for b.Loop() {
-			if n, _ := Fields(out, line, ','); n != 90 && fieldsAvailable() {
+			n, _ := Fields(out, line, ',')
+			if n != 90 && fieldsAvailable() {
 				b.Fatal(n)
 			}
 		}

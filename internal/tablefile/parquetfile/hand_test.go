@@ -434,7 +434,8 @@ func FuzzPages(f *testing.F) {
 			manyTexts(leafType(w)),
 		)
 		runtime.ReadMemStats(&after)
-		if used := after.TotalAlloc - before.TotalAlloc; used > 1<<26 {
+		used := after.TotalAlloc - before.TotalAlloc
+		if used > 1<<26 {
 			t.Errorf("%d MiB for %d bytes", used>>20, len(data))
 		}
 		if (err1 == nil) != (err2 == nil) || err1 == nil && !slices.Equal(whole, stream) {

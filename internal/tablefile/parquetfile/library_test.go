@@ -339,7 +339,8 @@ func TestAgainstLibrary(t *testing.T) {
 			if codec == format.Lz4Raw {
 				continue
 			}
-			if got := libraryLeaf(t, data, j); fmt.Sprint(got) != fmt.Sprint(want) {
+			got := libraryLeaf(t, data, j)
+			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Fatalf(
 					"%v, version %d, %v: the library reads %.300s",
 					codec,

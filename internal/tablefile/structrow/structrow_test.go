@@ -60,7 +60,8 @@ func TestFields(t *testing.T) {
 	if strings.Join(got, " ") != want {
 		t.Errorf("%v, want %s", got, want)
 	}
-	if _, ok := fields[2].Value(reflect.ValueOf(house{})); ok {
+	_, ok := fields[2].Value(reflect.ValueOf(house{}))
+	if ok {
 		t.Error("a nil pointer has a value")
 	}
 }
@@ -82,7 +83,8 @@ func TestFieldsRejected(t *testing.T) {
 			B int `dptrain:"b,unit"`
 		}](),
 	} {
-		if _, err := Fields(typ); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := Fields(typ)
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %s", typ, err, want)
 		}
 	}

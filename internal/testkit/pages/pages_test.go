@@ -15,7 +15,8 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := p.Headings(); !slices.Equal(got, []string{"A `b`: c²"}) {
+	got := p.Headings()
+	if !slices.Equal(got, []string{"A `b`: c²"}) {
 		t.Errorf("headings %q", got)
 	}
 	if got := pages.Anchor(p.Headings()[0]); got != "a-b-c" {
@@ -63,7 +64,8 @@ func TestParse(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for _, text := range []string{"```sh\nls\n", "* a\n  ```sh\n"} {
-		if _, err := pages.Parse("a.md", text); err == nil {
+		_, err := pages.Parse("a.md", text)
+		if err == nil {
 			t.Errorf("%q was accepted", text)
 		}
 	}

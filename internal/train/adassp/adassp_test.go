@@ -97,7 +97,8 @@ func TestRecoversCoefficients(t *testing.T) {
 			)
 		}
 	}
-	if d := m.Terms[2].Coefficient - m.Terms[3].Coefficient; math.Abs(d-.5) > .05 {
+	d := m.Terms[2].Coefficient - m.Terms[3].Coefficient
+	if math.Abs(d-.5) > .05 {
 		t.Errorf("category effect %v, want .5", d)
 	}
 	if err := m.Validate(); err != nil {
@@ -125,7 +126,8 @@ func TestTargetMean(t *testing.T) {
 		sum += y
 	}
 	got := fitJointGram(t, 20, budget.AddRemove, tab, columns, ranges).TargetMean
-	if want := sum / 20000; math.Abs(got-want) > .1 {
+	want := sum / 20000
+	if math.Abs(got-want) > .1 {
 		t.Errorf("target mean %v, want about %v", got, want)
 	}
 }
@@ -158,7 +160,8 @@ func checkStandardErrors(t *testing.T, fit func() *regression.Linear) {
 	}
 	for i := range sum {
 		variance := (squares[i] - sum[i]*sum[i]/fits) / (fits - 1)
-		if ratio := variance / claimed[i]; ratio < .5 || ratio > 1.8 {
+		ratio := variance / claimed[i]
+		if ratio < .5 || ratio > 1.8 {
 			t.Errorf("number %d: observed variance is %.2f times the claimed one", i, ratio)
 		}
 	}

@@ -58,11 +58,13 @@ func TestClassGram(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, p := range got {
-			if want := share[[2]int32{int32(i), int32(k)}]; math.Abs(p-want) > .01 {
+			want := share[[2]int32{int32(i), int32(k)}]
+			if math.Abs(p-want) > .01 {
 				t.Errorf("class %d in category %d: score %.4f, share %.4f", k, i, p, want)
 			}
 		}
-		if o := score.Output(); o.Target != "y" {
+		o := score.Output()
+		if o.Target != "y" {
 			t.Errorf("%+v", o)
 		}
 	}

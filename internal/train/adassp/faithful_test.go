@@ -108,7 +108,8 @@ func TestFaithfulRecoversCoefficients(t *testing.T) {
 	for _, y := range tab.Float(3) {
 		sum += y
 	}
-	if want := sum / 60000; math.Abs(fit.TargetMean-want) > .1 {
+	want := sum / 60000
+	if math.Abs(fit.TargetMean-want) > .1 {
 		t.Errorf("target mean %v, want about %v", fit.TargetMean, want)
 	}
 }
@@ -130,7 +131,8 @@ func TestFaithfulPredicts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r2 := regression.R2(got, tab.Float(3)); r2 < .97 {
+	r2 := regression.R2(got, tab.Float(3))
+	if r2 < .97 {
 		t.Errorf("R² %v", r2)
 	}
 }
@@ -179,7 +181,8 @@ func TestFaithfulScales(t *testing.T) {
 		{matrixLeaf, b2 / (mu * math.Sqrt(.45)), 1e-5},
 		{momentsLeaf, math.Sqrt(b2) / (mu * math.Sqrt(.45)), 1e-5},
 	} {
-		if got := s.Scale(c.leaf); got < c.want*(1-1e-6) || got > c.want*(1+c.tol) {
+		got := s.Scale(c.leaf)
+		if got < c.want*(1-1e-6) || got > c.want*(1+c.tol) {
 			t.Errorf("%s: noise %v, want %v", c.leaf, got, c.want)
 		}
 	}
@@ -302,7 +305,8 @@ func TestFaithfulDegenerateTables(t *testing.T) {
 		for name, tab := range map[string]*dataset.Table{"plain": tab, "strange": odd} {
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 				f, _ := fitFaithful(t, 1, rel, tab, columns, ranges)
-				if err := f.Model.(*regression.ClippedLinear).Validate(); err != nil {
+				err := f.Model.(*regression.ClippedLinear).Validate()
+				if err != nil {
 					t.Errorf("%d %s rows: %v", n, name, err)
 				}
 				if !(f.TargetMean >= f.Linear().Lower &&
@@ -554,7 +558,8 @@ func TestShares(t *testing.T) {
 				t.Errorf("%s: shares %v of %v, want %v", name, got, total, c.want)
 			}
 		}
-		if key, message, _ := checkShares(c.values); key != "" {
+		key, message, _ := checkShares(c.values)
+		if key != "" {
 			t.Errorf("%s: %s %s", name, key, message)
 		}
 	}

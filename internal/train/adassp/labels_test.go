@@ -76,7 +76,8 @@ func TestPrivateTargetIsLeastSquares(t *testing.T) {
 				)
 			}
 		}
-		if d := m.Terms[2].Coefficient - m.Terms[3].Coefficient; math.Abs(d-.5) > .03 {
+		d := m.Terms[2].Coefficient - m.Terms[3].Coefficient
+		if math.Abs(d-.5) > .03 {
 			t.Errorf("%s: category effect %v, want .5", trainer.Name(), d)
 		}
 	}

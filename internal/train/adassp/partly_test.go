@@ -61,14 +61,16 @@ func TestPartlyRecoversCoefficients(t *testing.T) {
 				)
 			}
 		}
-		if d := m.Terms[2].Coefficient - m.Terms[3].Coefficient; math.Abs(d-.5) > .1 {
+		d := m.Terms[2].Coefficient - m.Terms[3].Coefficient
+		if math.Abs(d-.5) > .1 {
 			t.Errorf("%v private: category effect %v, want .5", private, d)
 		}
 		sum := 0.0
 		for _, y := range tab.Float(3) {
 			sum += y
 		}
-		if mean := sum / 60000; math.Abs(f.TargetMean-mean) > 1e-3 { // exact but for the grid
+		mean := sum / 60000
+		if math.Abs(f.TargetMean-mean) > 1e-3 { // exact but for the grid
 			t.Errorf("%v private: target mean %v, want %v", private, f.TargetMean, mean)
 		}
 	}

@@ -130,7 +130,8 @@ func TestRecoversCoefficients(t *testing.T) {
 				)
 			}
 		}
-		if d := m.Terms[2].Coefficient - m.Terms[3].Coefficient; math.Abs(d-.5) > .08 {
+		d := m.Terms[2].Coefficient - m.Terms[3].Coefficient
+		if math.Abs(d-.5) > .08 {
 			t.Errorf("%d rounds: category effect %v, want .5", rounds, d)
 		}
 		if err := m.Validate(); err != nil {
@@ -140,7 +141,8 @@ func TestRecoversCoefficients(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r2 := regression.R2(got, x.tab.Float(3)); r2 < .98 {
+		r2 := regression.R2(got, x.tab.Float(3))
+		if r2 < .98 {
 			t.Errorf("%d rounds: R² %v", rounds, r2)
 		}
 	}
@@ -155,7 +157,8 @@ func TestTargetMean(t *testing.T) {
 	}
 	for _, rounds := range []int{1, 5} {
 		fit, _ := x.trainAdaSSP(t, rounds, 20, budget.AddRemove)
-		if want := sum / 20000; math.Abs(fit.TargetMean-want) > .15 {
+		want := sum / 20000
+		if math.Abs(fit.TargetMean-want) > .15 {
 			t.Errorf("%d rounds: target mean %v, want about %v", rounds, fit.TargetMean, want)
 		}
 	}
@@ -196,7 +199,8 @@ func TestNoiseMatchesStandardErrors(t *testing.T) {
 				i,
 				variance/claimed[i],
 			)
-			if ratio := variance / claimed[i]; ratio < .5 || ratio > 1.8 {
+			ratio := variance / claimed[i]
+			if ratio < .5 || ratio > 1.8 {
 				t.Errorf(
 					"%d rounds, number %d: observed variance is %.2f times the claimed one",
 					rounds,
@@ -265,7 +269,8 @@ func TestNoiseScalesMatchPlan(t *testing.T) {
 			{gramLeaf, b2 / part, math.Sqrt2},
 			{gradientsLeaf, math.Sqrt(b2*float64(rounds)) / part, 2},
 		} {
-			if got := s.Scale(c.leaf); math.Abs(got/c.want-1) > 1e-5 {
+			got := s.Scale(c.leaf)
+			if math.Abs(got/c.want-1) > 1e-5 {
 				t.Errorf("%d rounds, %s: noise %v, want %v", rounds, c.leaf, got, c.want)
 			}
 			ratio := sub.Scale(c.leaf) / s.Scale(c.leaf)
@@ -291,7 +296,8 @@ func TestRoundsAreReleasedOnce(t *testing.T) {
 			t.Errorf("%s: %d of %d draws released", e.Path, e.Released, e.Law.Draws)
 		}
 	}
-	if n := len(s.Events()); n != 2 {
+	n := len(s.Events())
+	if n != 2 {
 		t.Errorf("%d leaves", n)
 	}
 }

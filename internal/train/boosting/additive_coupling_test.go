@@ -110,7 +110,8 @@ func TestPasses(t *testing.T) {
 			rounds = 1
 			passes = 1 + len(b.shapes)
 		}
-		if got := b.passes(0, 0); b.rounds != rounds || len(got) != passes {
+		got := b.passes(0, 0)
+		if b.rounds != rounds || len(got) != passes {
 			t.Errorf("%s: %d rounds of %d passes", name, b.rounds, len(got))
 		}
 	}

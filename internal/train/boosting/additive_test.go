@@ -85,7 +85,9 @@ func TestAdditiveFindsCurves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if all, linear := regression.R2(got, target), regression.R2(line, target); all < .97 ||
+		all := regression.R2(got, target)
+		linear := regression.R2(line, target)
+		if all < .97 ||
 			linear > .8 {
 			t.Errorf("%v: R² %v, of the linear part alone %v", rel, all, linear)
 		}
@@ -174,14 +176,19 @@ func TestAdditiveSpendsItsPlan(t *testing.T) {
 		}
 		mu2 += float64(e.Law.Draws) * e.Law.Mu * e.Law.Mu
 	}
-	if mu := budget.GaussianMu(1, 1e-6); math.Abs(math.Sqrt(mu2)/mu-1) > 1e-5 {
+	mu := budget.GaussianMu(1, 1e-6)
+	if math.Abs(math.Sqrt(mu2)/mu-1) > 1e-5 {
 		t.Errorf("the leaves spend mu %v of %v", math.Sqrt(mu2), mu)
 	}
 	// The columns a, b and c and the score are counted: sensitivity 2.
-	if got, want := s.Scale(countsLeaf), 2/s.Mu(countsLeaf); math.Abs(got/want-1) > 1e-5 {
+	got := s.Scale(countsLeaf)
+	want := 2 / s.Mu(countsLeaf)
+	if math.Abs(got/want-1) > 1e-5 {
 		t.Errorf("noise of the counts %v, want %v", got, want)
 	}
-	if got, want := s.Scale(residualsLeaf), 1/s.Mu(residualsLeaf); math.Abs(got/want-1) > 1e-5 {
+	got = s.Scale(residualsLeaf)
+	want = 1 / s.Mu(residualsLeaf)
+	if math.Abs(got/want-1) > 1e-5 {
 		t.Errorf("noise of the residual scale %v, want %v", got, want)
 	}
 }
@@ -382,7 +389,8 @@ func TestTwoValued(t *testing.T) {
 		{10, 1035, false},
 		{300, 1000, false},
 	} {
-		if got := twoValued(counts, c.sigma, c.records); got != c.want {
+		got := twoValued(counts, c.sigma, c.records)
+		if got != c.want {
 			t.Errorf("noise %v, %v records: %v", c.sigma, c.records, got)
 		}
 	}
@@ -390,7 +398,8 @@ func TestTwoValued(t *testing.T) {
 
 // TestTotal checks that the total is the average over the columns' counts.
 func TestTotal(t *testing.T) {
-	if got := recordCount([][]float64{{10, 20}, {32, 0}}); got != 31 {
+	got := recordCount([][]float64{{10, 20}, {32, 0}})
+	if got != 31 {
 		t.Errorf("%v records", got)
 	}
 }
@@ -408,12 +417,15 @@ func TestClassesPlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := priced.Guarantee().Spent; e > 1 || e < .98 {
+		e := priced.Guarantee().Spent
+		if e > 1 || e < .98 {
 			t.Errorf("classes %v: %v is spent", classes, e)
 		}
 		return len(priced.Leaves())
 	}
-	if numbers, classes := spent(false), spent(true); classes != numbers-1 {
+	numbers := spent(false)
+	classes := spent(true)
+	if classes != numbers-1 {
 		t.Errorf("%d leaves, %d without classes", classes, numbers)
 	}
 }

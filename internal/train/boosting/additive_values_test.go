@@ -65,7 +65,8 @@ func TestValuesAreFound(t *testing.T) {
 			if err := m.Validate(); err != nil {
 				t.Fatal(err)
 			}
-			if e := s.Events(); e[0].Sensitivity > 3 {
+			e := s.Events()
+			if e[0].Sensitivity > 3 {
 				t.Errorf(
 					"%d values: the matrix of the start has sensitivity %v, as if they were entries",
 					values,
@@ -200,7 +201,8 @@ func TestCommonStepCountsWhatOthersLack(t *testing.T) {
 	if g.counts[common] > 0 {
 		t.Fatalf("the common step counts %v", g.counts[common])
 	}
-	if got := g.divisors(sigma)[common]; got < 5000 {
+	got := g.divisors(sigma)[common]
+	if got < 5000 {
 		t.Errorf("sums of about 7000 records are divided by %v", got)
 	}
 }
@@ -305,7 +307,8 @@ func TestKernelLearnsAcrossValues(t *testing.T) {
 	y := make([]float64, x.tab.Len())
 	for i := range y {
 		y[i] = x.tab.Float(2)[i]
-		if code := int(x.tab.Codes(1)[i]); code < 80 {
+		code := int(x.tab.Codes(1)[i])
+		if code < 80 {
 			y[i] += x.tab.Float(0)[i] * (1.5*effects[code] - 1)
 		}
 	}
@@ -342,7 +345,9 @@ func TestKernelLearnsAcrossValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b := rSquared(y, sum), rSquared(y, whole); !(b > .95 && a < b-.005) {
+	a := rSquared(y, sum)
+	b := rSquared(y, whole)
+	if !(b > .95 && a < b-.005) {
 		t.Errorf("R² %v, without the kernel %v", b, a)
 	}
 	for i, term := range m.Kernels {

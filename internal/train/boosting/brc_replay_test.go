@@ -167,7 +167,8 @@ func TestBRCReplays(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %.3f of the bound", name, closest)
-		if least := .999; closest < least && trainer.Form != Paper || closest < .5 {
+		least := .999
+		if closest < least && trainer.Form != Paper || closest < .5 {
 			t.Errorf("%s: the bound was approached to %.3f only", name, closest)
 		}
 	}

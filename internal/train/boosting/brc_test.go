@@ -145,14 +145,16 @@ func TestBRCLearns(t *testing.T) {
 		if err := checkScore(fit); err != nil {
 			t.Fatal(err)
 		}
-		if got := x.accuracy(t, fit); got < c.least {
+		got := x.accuracy(t, fit)
+		if got < c.least {
 			t.Errorf("%s: accuracy %.3f", name, got)
 		}
 	}
 	three := classSample(t, 20000, "none", "some", "much")
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.SubstitutePrivateColumns} {
 		fit, _ := three.trainBoosted(t, related{relation: rel}, 5)
-		if got := three.accuracy(t, fit); len(fit.Scores) != 3 || got < .62 {
+		got := three.accuracy(t, fit)
+		if len(fit.Scores) != 3 || got < .62 {
 			t.Errorf("three classes, %v: accuracy %.3f", rel, got)
 		}
 	}
@@ -330,7 +332,8 @@ func TestBRCKeys(t *testing.T) {
 			t.Errorf("%v: %s %s (%s)", v, key, message, hint)
 		}
 	}
-	if key, _, _ := checkWeights(method.Values{lowerKey: .1, upperKey: 2.}); key != "" {
+	key, _, _ := checkWeights(method.Values{lowerKey: .1, upperKey: 2.})
+	if key != "" {
 		t.Errorf("usual weights are refused at %s", key)
 	}
 }
@@ -405,7 +408,8 @@ func TestBRCRandomClassifiers(t *testing.T) {
 		seen := map[int]int{}
 		for range 300 {
 			h, span := p.draw()
-			if same, its := q.draw(); !reflect.DeepEqual(h, same) || span != its {
+			same, its := q.draw()
+			if !reflect.DeepEqual(h, same) || span != its {
 				t.Fatal("the classifiers depend on the records")
 			}
 			for _, j := range h.columns {

@@ -58,7 +58,8 @@ func TestPairIsFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r2 := rSquared(x.tab.Float(4), got); r2 < .9 {
+	r2 := rSquared(x.tab.Float(4), got)
+	if r2 < .9 {
 		t.Errorf("the model explains %.3f", r2)
 	}
 }

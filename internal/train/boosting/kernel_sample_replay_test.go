@@ -68,7 +68,8 @@ func TestSampleOnStream(t *testing.T) {
 		memory.NewRecords(x.tab.View()),
 		mechanism.NewRecorder(9),
 	)
-	if n := len(want.Model.(*regression.Kernel).Kernels); n < 3 {
+	n := len(want.Model.(*regression.Kernel).Kernels)
+	if n < 3 {
 		t.Fatalf("%d stages", n)
 	}
 	e, _, err := stream.Open(
@@ -102,7 +103,8 @@ func (x sample) writeCSV(t *testing.T) string {
 			cell := ""
 			switch {
 			case c.Kind == dataset.Category:
-				if k := x.tab.Codes(j)[r]; int(k) < len(c.Categories) {
+				k := x.tab.Codes(j)[r]
+				if int(k) < len(c.Categories) {
 					cell = c.Categories[k]
 				} else {
 					cell = "another word"

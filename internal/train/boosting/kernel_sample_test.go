@@ -44,7 +44,8 @@ func TestSampleIsScaled(t *testing.T) {
 		}
 		return square
 	}
-	if ratio := size(k) / size(x.kernelBooster(t, 60)); ratio < .6 || ratio > 1.6 {
+	ratio := size(k) / size(x.kernelBooster(t, 60))
+	if ratio < .6 || ratio > 1.6 {
 		t.Errorf(
 			"the first sums have %.3f of the square that they have over all records",
 			ratio,
@@ -54,7 +55,8 @@ func TestSampleIsScaled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r2 := rSquared(x.tab.Float(4), got); r2 < .9 {
+	r2 := rSquared(x.tab.Float(4), got)
+	if r2 < .9 {
 		t.Errorf("the model explains %.3f", r2)
 	}
 }

@@ -112,7 +112,9 @@ func TestKernelFindsInteractions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, b := rSquared(target, sum), rSquared(target, whole); a > .4 || b < .85 {
+		a := rSquared(target, sum)
+		b := rSquared(target, whole)
+		if a > .4 || b < .85 {
 			t.Errorf("%v: the sum explains %.3f, the model %.3f", rel, a, b)
 		}
 		for _, b := range []int{0, 1, 2, 3} {
@@ -265,7 +267,8 @@ func TestPassesDependOnBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r2 := rSquared(target, got); r2 < .7 {
+		r2 := rSquared(target, got)
+		if r2 < .7 {
 			t.Errorf("in turn %v: the model explains %.3f", k.inTurn, r2)
 		}
 	}

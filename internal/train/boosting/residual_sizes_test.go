@@ -102,7 +102,8 @@ func TestBalancedClamp(t *testing.T) {
 		wide.limit > quantileClamp(bySize(countsOf(oneSided))).limit) {
 		t.Errorf("clamp %+v of one side, %+v of both", wide, narrow)
 	}
-	if c := balancedClamp(make([]float64, signedBins), strength); c != noClamp {
+	c := balancedClamp(make([]float64, signedBins), strength)
+	if c != noClamp {
 		t.Errorf("clamp %+v without records", c)
 	}
 }

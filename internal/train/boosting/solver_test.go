@@ -28,7 +28,8 @@ func TestStepsConverge(t *testing.T) {
 		s.step(gradient.RawVector().Data)
 		var d mat.VecDense
 		d.SubVec(mat.NewVecDense(2, s.theta), &want)
-		if e := mat.Norm(&d, 2); e > error0 {
+		e := mat.Norm(&d, 2)
+		if e > error0 {
 			t.Fatalf("the error grew from %v to %v", error0, e)
 		} else {
 			error0 = e

@@ -85,7 +85,8 @@ func TestStudy(t *testing.T) {
 				p.Stability < direction.Decided {
 				t.Errorf("declared %v: %s and %s: %+v", declared, p.X, p.Y, p.Reading)
 			}
-			if n := res.Pairs[0].Total(); math.Abs(n-20000) > 200 { // 144 counts with noise of standard deviation 2 at most
+			n := res.Pairs[0].Total()
+			if math.Abs(n-20000) > 200 { // 144 counts with noise of standard deviation 2 at most
 				t.Errorf("about %v records", n)
 			}
 			if res.Pairs[1].Direction != 0 {
@@ -229,7 +230,8 @@ func TestPlanRefuses(t *testing.T) {
 		s := ok
 		s.Schema = s.Schema.Clone()
 		change(&s)
-		if _, err := s.Plan(); !errors.Is(err, causal.ErrStudy) {
+		_, err := s.Plan()
+		if !errors.Is(err, causal.ErrStudy) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -266,11 +268,14 @@ func TestBaselineNoiseFollowsLambda(t *testing.T) {
 		{.25, 1.2, 4.5},
 		{1, .2, .85},
 	} {
-		if got := scale(c.lambda) / usual; got < c.least || got > c.most {
+		got := scale(c.lambda) / usual
+		if got < c.least || got > c.most {
 			t.Errorf("lambda %v: %v times the noise of the default", c.lambda, got)
 		}
 	}
-	if a, b := scale(100), scale(1000); a > .9*usual || a/b > 2 || b/a > 2 {
+	a := scale(100)
+	b := scale(1000)
+	if a > .9*usual || a/b > 2 || b/a > 2 {
 		t.Errorf("strong penalties have noise %v and %v, the default %v", a, b, usual)
 	}
 }
@@ -338,7 +343,8 @@ func TestEpsilonSharesMatchPlan(t *testing.T) {
 				"bins":      .1,
 				"fine-bins": .1,
 			}[path.Base(l.Path)]
-			if got := l.Law.Epsilon / sum; math.Abs(got-want) > 1e-6 {
+			got := l.Law.Epsilon / sum
+			if math.Abs(got-want) > 1e-6 {
 				t.Errorf("delta %v: %s has %v of epsilon, want %v", delta, l.Path, got, want)
 			}
 		}

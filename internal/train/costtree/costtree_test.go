@@ -283,7 +283,9 @@ func TestTreeBeatsTheLine(t *testing.T) {
 	if !(hard < line/2 && soft < line) {
 		t.Errorf("squared errors: line %v, tree %v, soft tree %v", line, hard, soft)
 	}
-	if one, two := wrong(CostTree{Depth: 1}), wrong(CostTree{Depth: 2}); !(two < one-.02) {
+	one := wrong(CostTree{Depth: 1})
+	two := wrong(CostTree{Depth: 2})
+	if !(two < one-.02) {
 		t.Errorf("wrong classes: one level %v, two %v", one, two)
 	}
 }
@@ -393,7 +395,8 @@ func TestBudgetHolds(t *testing.T) {
 					}
 				}
 			}
-			if spent := costOf(m, paths[0]); spent > tr.Budget+1e-6 {
+			spent := costOf(m, paths[0])
+			if spent > tr.Budget+1e-6 {
 				rt.Fatalf("the root spends %v of %v", spent, tr.Budget)
 			}
 			for j, c := range m.Columns {
@@ -434,11 +437,13 @@ func costOf(m *regression.Tree, columns []int) float64 {
 // the matrix if there are few.
 func TestDefaultDepth(t *testing.T) {
 	many, _ := trainTree(t, CostTree{}, 0, 20000, 3)
-	if n := len(many.Model.(*regression.Tree).Nodes); n != 3 {
+	n := len(many.Model.(*regression.Tree).Nodes)
+	if n != 3 {
 		t.Errorf("%d nodes for many records", n)
 	}
 	few, s := trainTree(t, CostTree{}, 0, 300, 1)
-	if n := len(few.Model.(*regression.Tree).Nodes); n != 1 {
+	n = len(few.Model.(*regression.Tree).Nodes)
+	if n != 1 {
 		t.Errorf("%d nodes for few records", n)
 	}
 	for _, e := range s.Events() {
@@ -457,7 +462,8 @@ func TestDefaultDepth(t *testing.T) {
 func TestDrawsDependOnDepthOnly(t *testing.T) {
 	for depth := 1; depth <= maxDepth; depth++ {
 		fit, s := trainTree(t, CostTree{Depth: depth}, 0, 40000, 1000)
-		if n := len(fit.Model.(*regression.Tree).Nodes); n != 1<<depth-1 {
+		n := len(fit.Model.(*regression.Tree).Nodes)
+		if n != 1<<depth-1 {
 			t.Errorf("depth %d: %d nodes", depth, n)
 		}
 		_, few := trainTree(t, CostTree{Depth: depth}, 0, 500, 10) // not every node is split

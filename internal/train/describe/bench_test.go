@@ -19,7 +19,8 @@ func BenchmarkRun(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := plan.Again().Run(context.Background(), table); err != nil {
+		_, err := plan.Again().Run(context.Background(), table)
+		if err != nil {
 			b.Fatal(err)
 		}
 	}

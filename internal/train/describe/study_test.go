@@ -104,7 +104,8 @@ func TestPlanSteps(t *testing.T) {
 		if err != nil {
 			t.Fatal(c.name, err)
 		}
-		if got := leafPaths(p); got != c.want {
+		got := leafPaths(p)
+		if got != c.want {
 			t.Errorf("%s: the steps are %q, want %q", c.name, got, c.want)
 		}
 		if err := p.Rehearse(context.Background()); err != nil {
@@ -432,7 +433,8 @@ func TestSmallGroupsShowTheirCountOnly(t *testing.T) {
 	noise := released.Groups.CountNoise
 	released.Groups.Counts = []float64{4.1 * noise, 3.9 * noise, -5}
 	for k, g := range Read(released).By.Groups {
-		if small := k > 0; small != g.Small || g.Small != (len(g.Means) == 0) {
+		small := k > 0
+		if small != g.Small || g.Small != (len(g.Means) == 0) {
 			t.Errorf("group %d: %+v", k, g)
 		}
 	}

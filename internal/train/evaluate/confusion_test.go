@@ -607,7 +607,9 @@ func TestClassesUnits(t *testing.T) {
 		2,
 		x,
 	)
-	if a, b := many.Missing.Sigma/one.Missing.Sigma, many.Sigma/one.Sigma; math.Abs(b-5) > 1e-3 ||
+	a := many.Missing.Sigma / one.Missing.Sigma
+	b := many.Sigma / one.Sigma
+	if math.Abs(b-5) > 1e-3 ||
 		math.Abs(a-5) > .02 { // of a rounded cell
 		t.Errorf(
 			"noise %v and %v, of units of five %v and %v",
@@ -626,7 +628,8 @@ func TestClassesPlan(t *testing.T) {
 			t.Errorf("%d classes: %v", l, err)
 		}
 	}
-	if _, err := (Classification{Classes: make([]string, MaxClasses)}).Plan(); err != nil {
+	_, err := (Classification{Classes: make([]string, MaxClasses)}).Plan()
+	if err != nil {
 		t.Error(err)
 	}
 }

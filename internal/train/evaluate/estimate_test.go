@@ -68,10 +68,12 @@ func TestSizeBinEdges(t *testing.T) {
 		if b == lastBin {
 			continue
 		}
-		if got := int(sizeBin(upperEdge(b))); got != b {
+		got := int(sizeBin(upperEdge(b)))
+		if got != b {
 			t.Errorf("edge %d is in bin %d", b, got)
 		}
-		if got := int(sizeBin(math.Nextafter(upperEdge(b), 100))); got != b+1 {
+		got = int(sizeBin(math.Nextafter(upperEdge(b), 100)))
+		if got != b+1 {
 			t.Errorf("beyond edge %d is in bin %d", b, got)
 		}
 	}
@@ -158,7 +160,8 @@ func TestReleasedNumbers(t *testing.T) {
 			"upper":      upper,
 			"all errors": e.allErrorsLower(),
 		} {
-			if want := c.want[name]; math.Abs(got-want) > 1.001e-6 {
+			want := c.want[name]
+			if math.Abs(got-want) > 1.001e-6 {
 				t.Errorf("nodes %v: %s is %.6f, want %.6f", c.nodes, name, got, want)
 			}
 		}
@@ -309,7 +312,8 @@ func TestSeenNodes(t *testing.T) {
 		"hidden by one": {[]float64{-9, 7, 7}, 0},
 		"last":          {[]float64{9, 9, 9}, 3},
 	} {
-		if got := seenNodes(c.nodes, nodeSeen); got != c.want {
+		got := seenNodes(c.nodes, nodeSeen)
+		if got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
@@ -324,7 +328,8 @@ func TestScaleOfNormalSizes(t *testing.T) {
 		for range 100_000 {
 			counts[sizeBin(math.Abs(sigma*r.NormFloat64()))]++
 		}
-		if got := normalScale(counts, scaleSeen, lastBin); math.Abs(got/sigma-1) > .03 {
+		got := normalScale(counts, scaleSeen, lastBin)
+		if math.Abs(got/sigma-1) > .03 {
 			t.Errorf("the scale of sizes with standard deviation %v is %v", sigma, got)
 		}
 	}
@@ -333,7 +338,8 @@ func TestScaleOfNormalSizes(t *testing.T) {
 		slices.Repeat([]float64{-1}, sizeBins),
 		append(make([]float64, sizeBins-1), 9),
 	} {
-		if got := normalScale(counts, scaleSeen, lastBin); !(got > 0 && got <= 64) {
+		got := normalScale(counts, scaleSeen, lastBin)
+		if !(got > 0 && got <= 64) {
 			t.Errorf("%v: %v", counts, got)
 		}
 	}
@@ -358,7 +364,8 @@ func TestClimbWindows(t *testing.T) {
 		"no fall back":  {[]float64{9, -9, 3, 0, 0, 0}, 0, 5, 0},
 		"starts higher": {[]float64{9, 9, 9, 0, 0, 0}, 2, 5, 2},
 	} {
-		if got := climbBins(c.counts, 1, c.k, 2.5, c.top); got != c.want {
+		got := climbBins(c.counts, 1, c.k, 2.5, c.top)
+		if got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
@@ -417,7 +424,8 @@ func TestErrorsAreConsistent(t *testing.T) {
 		{{9, 8, 10, .95}, {1, 0, 8.5, .95}, {8, 8, 8.5, .95}, {8, 8, 8.5, .95}},
 		{{9, 8, 10, .95}, {1, 0, 2, .95}, {5, 0, 10, .95}, {5, 0, 10, .95}},
 	} {
-		if mae, rmse := makeConsistent(c[0], c[1]); mae != c[2] || rmse != c[3] {
+		mae, rmse := makeConsistent(c[0], c[1])
+		if mae != c[2] || rmse != c[3] {
 			t.Errorf("%v and %v: %v and %v, want %v and %v", c[0], c[1], mae, rmse, c[2], c[3])
 		}
 	}
@@ -467,7 +475,8 @@ func TestShareOf(t *testing.T) {
 			t.Errorf("%v: %+v", c, s)
 		}
 	}
-	if s := ShareOf(Count{-5, 10}, Count{3, 10}); s.Lower != 0 || s.Upper != 1 {
+	s := ShareOf(Count{-5, 10}, Count{3, 10})
+	if s.Lower != 0 || s.Upper != 1 {
 		t.Errorf("nothing is known: %+v", s)
 	}
 }

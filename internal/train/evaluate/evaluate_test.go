@@ -201,7 +201,8 @@ func TestLargeBudget(t *testing.T) {
 	for _, center := range []float64{50, 30, 1e9} {
 		p := newPairs(t, y, prediction, 10, 90, center)
 		r := releaseR2(t, large, p)
-		if exact := exactR2(t, p, r); math.Abs(r.Value-exact) > .002 {
+		exact := exactR2(t, p, r)
+		if math.Abs(r.Value-exact) > .002 {
 			t.Errorf("center %v: released %+v, exact %v", center, r.Quality, exact)
 		}
 		if math.Abs(r.Records.Value-n+300) > 2 ||
@@ -267,7 +268,8 @@ func TestExtremeTargetLimits(t *testing.T) {
 				c.limit,
 			)
 		}
-		if exact := exactR2(t, c.p, r); math.Abs(r.Value-exact) > .005 {
+		exact := exactR2(t, c.p, r)
+		if math.Abs(r.Value-exact) > .005 {
 			t.Errorf("%s: R² %v, exact %v", name, r.Value, exact)
 		}
 	}

@@ -54,7 +54,8 @@ func TestGolearnFindsTheSame(t *testing.T) {
 					)
 				}
 			}
-			if want := scores[k].Recall; math.Abs(got.Recalls[k].Value-want) > 1e-9 {
+			want := scores[k].Recall
+			if math.Abs(got.Recalls[k].Value-want) > 1e-9 {
 				t.Errorf(
 					"%d classes, recall of %s: %v, golearn has %v",
 					l,

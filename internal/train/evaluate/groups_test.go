@@ -179,7 +179,8 @@ func TestRegressionByGroup(t *testing.T) {
 		t.Errorf("R² is %v with groups and %v without", got.Value, plain.Value)
 	}
 	again := RegressionGroups("g", []string{"a", "b"}, got.Groups.Sums)
-	if diff := cmp.Diff(got.Groups, again); diff != "" {
+	diff := cmp.Diff(got.Groups, again)
+	if diff != "" {
 		t.Errorf("metrics computed anew differ: %s", diff)
 	}
 }
@@ -332,7 +333,8 @@ func TestClassificationByGroup(t *testing.T) {
 			)
 		}
 		again := ClassGroups("g", []string{"a", "b"}, got.Groups.Tables)
-		if diff := cmp.Diff(got.Groups, again); diff != "" {
+		diff := cmp.Diff(got.Groups, again)
+		if diff != "" {
 			t.Errorf("metrics computed anew differ: %s", diff)
 		}
 	}

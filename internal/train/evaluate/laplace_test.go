@@ -58,12 +58,14 @@ func TestDeviationsWithin(t *testing.T) {
 	if worst > .0035 {
 		t.Errorf("a level is off by %v", worst)
 	}
-	if got := deviationsWithin(.95, 0); got != normalDeviations(.95) {
+	got := deviationsWithin(.95, 0)
+	if got != normalDeviations(.95) {
 		t.Errorf("without Laplace noise %v", got)
 	}
 	for _, z := range []float64{0, 1, 2, 5} { // 1 - Φ(z) = exp(-√2 x)/2
 		x := laplaceBound(z)
-		if got := math.Exp(-math.Sqrt2*x) / 2; math.Abs(got/(math.Erfc(z/math.Sqrt2)/2)-1) > 1e-9 {
+		got := math.Exp(-math.Sqrt2*x) / 2
+		if math.Abs(got/(math.Erfc(z/math.Sqrt2)/2)-1) > 1e-9 {
 			t.Errorf("%v deviations become %v", z, x)
 		}
 	}
@@ -143,7 +145,8 @@ func TestPureLargeBudget(t *testing.T) {
 	p := newPairs(t, y, prediction, 10, 90, 48)
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		r := releasePure(t, pricePure(t, 1e6, rel), p)
-		if exact := exactR2(t, p, r); math.Abs(r.Value-exact) > .002 {
+		exact := exactR2(t, p, r)
+		if math.Abs(r.Value-exact) > .002 {
 			t.Errorf("%v: released %+v, exact %v", rel, r.Quality, exact)
 		}
 		if math.Abs(r.Records.Value-n+300) > 2 || math.Abs(r.Missing.Value-300) > 2 ||

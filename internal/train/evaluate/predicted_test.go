@@ -34,7 +34,8 @@ func TestPartEdges(t *testing.T) {
 		math.Nextafter(upperEdge(20), 9): 0,
 		math.Inf(1):                      0,
 	} {
-		if got := o.cellOf(size); got != want {
+		got := o.cellOf(size)
+		if got != want {
 			t.Errorf("%v is in cell %d, want %d", size, got, want)
 		}
 	}

@@ -116,7 +116,8 @@ func TestPortionMatchesDefinition(t *testing.T) {
 			}
 		}
 	}
-	if s := portionOf(noisy{value: 5, variance: 16}, noisy{value: 5, variance: 16}, .95); s.Known() {
+	s := portionOf(noisy{value: 5, variance: 16}, noisy{value: 5, variance: 16}, .95)
+	if s.Known() {
 		t.Errorf("%+v of a whole within its noise", s)
 	}
 }

@@ -91,7 +91,8 @@ func TestBlocksOnlyOfManyLevels(t *testing.T) {
 		{mostBlockEntries - 5, 1, false},
 	} {
 		columns := append(make([]dataset.Column, tt.numbers-1), manyColumns(tt.levels)...)
-		if got := blocksOf(columns) != nil; got != tt.want {
+		got := blocksOf(columns) != nil
+		if got != tt.want {
 			t.Errorf("%+v: %v", tt, got)
 		}
 	}
@@ -125,7 +126,8 @@ func TestProjectionIsNearerToTruth(t *testing.T) {
 					t.Errorf("product of levels %d and %d: %v", i, v, m.At(i, v))
 				}
 			}
-			if d := sum - m.At(i, last)/Kappa; math.Abs(d) > 1e-3*sigma {
+			d := sum - m.At(i, last)/Kappa
+			if math.Abs(d) > 1e-3*sigma {
 				t.Errorf(
 					"entry %d: products add up to %v more than that of the constant",
 					i,
@@ -196,7 +198,8 @@ func TestCountNoise(t *testing.T) {
 		}
 	}
 	stated := b.countNoise(levels+5, sigma)[1]
-	if got := stat.PopStdDev(errors, nil); got > 1.05*stated || got < .8*stated {
+	got := stat.PopStdDev(errors, nil)
+	if got > 1.05*stated || got < .8*stated {
 		t.Errorf("standard deviation %v, stated %v", got, stated)
 	}
 }
@@ -229,7 +232,8 @@ func TestShrinkProducts(t *testing.T) {
 		0, 0, 0, 0, 1000,
 	})
 	shrinkProducts(strong, []int{0, 1}, []int{2, 3}, 1)
-	if x := strong.At(0, 2); math.Abs(x-900) > 1 || math.Abs(strong.At(0, 3)) > 1 {
+	x := strong.At(0, 2)
+	if math.Abs(x-900) > 1 || math.Abs(strong.At(0, 3)) > 1 {
 		t.Errorf("a dependence of 900 became %v and %v", x, strong.At(0, 3))
 	}
 }

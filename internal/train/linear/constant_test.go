@@ -31,14 +31,17 @@ func TestLiftConstant(t *testing.T) {
 	}
 	again := []float64{x.Theta[0], x.Theta[1]}
 	x.LiftConstant(900, lambda)
-	if want := before * lambda / (900 + lambda); math.Abs(residual()-want) > 1e-9 {
+	want := before * lambda / (900 + lambda)
+	if math.Abs(residual()-want) > 1e-9 {
 		t.Errorf("residual %v after the step, want %v", residual(), want)
 	}
 	factor := 1 + lambda/(900+lambda)
-	if got, want := x.Cov.At(1, 1), 3*factor*factor; math.Abs(got-want) > 1e-12 {
+	got, want := x.Cov.At(1, 1), 3*factor*factor
+	if math.Abs(got-want) > 1e-12 {
 		t.Errorf("variance %v, want %v", got, want)
 	}
-	if got := x.Cov.At(0, 1); math.Abs(got-factor) > 1e-12 || x.Cov.At(0, 0) != 2 {
+	got = x.Cov.At(0, 1)
+	if math.Abs(got-factor) > 1e-12 || x.Cov.At(0, 0) != 2 {
 		t.Errorf("covariance %v", got)
 	}
 	cov := mat.NewSymDense(2, []float64{2, 1, 1, 3})

@@ -140,7 +140,8 @@ func TestCentringKeepsPredictions(t *testing.T) {
 		if err := m.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		if terms := 3 + int(none)/300; len(m.Terms) != terms {
+		terms := 3 + int(none)/300
+		if len(m.Terms) != terms {
 			t.Errorf("%v unlisted: %d terms", none, len(m.Terms))
 		}
 		clipped := Model(columns, enc, fit, NewDistribution(second, 1), false)

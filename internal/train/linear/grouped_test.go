@@ -46,7 +46,8 @@ func TestGroupsHaveTheirOwnPriors(t *testing.T) {
 		t.Errorf("mean square error %v, with one penalty %v", grouped/5, ridge/5)
 	}
 	// The claimed variance covers noise only, and the error also has the bias of the prior.
-	if ratio := grouped / claimed; ratio < .3 || ratio > 5 {
+	ratio := grouped / claimed
+	if ratio < .3 || ratio > 5 {
 		t.Errorf("the error is %v times the claimed variance", ratio)
 	}
 }
@@ -73,7 +74,8 @@ func TestGroupFitIsThePosterior(t *testing.T) {
 	}
 	for i := range 3 {
 		for j := range 3 {
-			if d := got.At(i, j) - want.At(i, j); math.Abs(d) > 1e-12 {
+			d := got.At(i, j) - want.At(i, j)
+			if math.Abs(d) > 1e-12 {
 				t.Errorf("entry %d, %d: off by %v", i, j, d)
 			}
 		}

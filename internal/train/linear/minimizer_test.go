@@ -57,10 +57,12 @@ func TestScoreIsTrainings(t *testing.T) {
 		}
 	}
 	l := m.(*regression.ClippedLinear)
-	if se := l.Terms[0].StdError; math.Abs(se-.005) > 1e-12 {
+	se := l.Terms[0].StdError
+	if math.Abs(se-.005) > 1e-12 {
 		t.Errorf("standard error %v of a, want .01 in half widths of 2", se)
 	}
-	if want := .01 * math.Sqrt(limit/4+4); math.Abs(l.InterceptStdError-want) > 1e-12 {
+	want := .01 * math.Sqrt(limit/4+4)
+	if math.Abs(l.InterceptStdError-want) > 1e-12 {
 		t.Errorf("standard error %v of the intercept, want %v", l.InterceptStdError, want)
 	}
 }
@@ -79,11 +81,13 @@ func TestDefaultLambda(t *testing.T) {
 		{math.MaxInt32, 1e300, MostLambda},
 		{1000, math.Inf(1), MostLambda},
 	} {
-		if got := DefaultLambda(c.n, c.noise); math.Abs(got-c.want) > 1e-9*c.want {
+		got := DefaultLambda(c.n, c.noise)
+		if math.Abs(got-c.want) > 1e-9*c.want {
 			t.Errorf("%d records, noise %v: %v, want %v", c.n, c.noise, got, c.want)
 		}
 	}
-	if got := (PerturbedMinimizer{Lambda: 7}).ridgePenalty(500, 1); got != 7 {
+	got := (PerturbedMinimizer{Lambda: 7}).ridgePenalty(500, 1)
+	if got != 7 {
 		t.Errorf("lambda %v, want 7", got)
 	}
 }

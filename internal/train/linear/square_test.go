@@ -18,7 +18,8 @@ func TestSquare(t *testing.T) {
 		}
 		var want mat.Dense
 		want.Mul(s, s)
-		if got := Square(s); !mat.EqualApprox(got, &want, 1e-12*float64(k)) {
+		got := Square(s)
+		if !mat.EqualApprox(got, &want, 1e-12*float64(k)) {
 			t.Errorf("%d rows: %v", k, got)
 		}
 	}

@@ -70,7 +70,8 @@ func TestFrequent(t *testing.T) {
 	rows.Encode(tab.View().Block(0, 3))
 	for r, entry := range []int{int(got.Levels[27]), FewValues, FewValues} {
 		for k := range rows.X[:FewValues+1] {
-			if want := k == entry; (rows.X[k][r] == mechanism.FixedOne) != want {
+			want := k == entry
+			if (rows.X[k][r] == mechanism.FixedOne) != want {
 				t.Errorf("row %d, entry %d: %d", r, k, rows.X[k][r])
 			}
 		}

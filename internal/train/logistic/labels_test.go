@@ -76,7 +76,8 @@ func TestPrivateLabels(t *testing.T) {
 		scores := fit.Model.(*regression.Classifier).Scores
 		m := regression.LinearPart(scores[len(scores)-1])
 		for k, want := range []float64{3, -1} {
-			if got := m.Terms[k].Coefficient; math.Abs(got-want) > .12 {
+			got := m.Terms[k].Coefficient
+			if math.Abs(got-want) > .12 {
 				t.Errorf("%d classes: coefficient %d is %v, want %v", classes, k, got, want)
 			}
 		}

@@ -55,7 +55,8 @@ func TestAutoChooses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := len(res.Selected) + len(res.Unread); n != c.chosen { // few records may hide a range
+		n := len(res.Selected) + len(res.Unread)
+		if n != c.chosen { // few records may hide a range
 			t.Errorf("%d rows: %d features selected, want %d", c.n, n, c.chosen)
 		}
 		counted := false
@@ -141,14 +142,19 @@ func TestAutoRule(t *testing.T) {
 		return turn(p)
 	}
 	// mu of the model at epsilon 1, delta 1e-6 is about .21.
-	if n := of(20, 1); n < 1500 || n > 2500 {
+	n := of(20, 1)
+	if n < 1500 || n > 2500 {
 		t.Errorf("20 columns at epsilon 1: all from %d records on", n)
 	}
-	if a, b, c := of(6, 1), of(20, 1), of(20, .1); !(3*a < b && 5*b < c) {
+	a := of(6, 1)
+	b := of(20, 1)
+	c := of(20, .1)
+	if !(3*a < b && 5*b < c) {
 		t.Errorf("all from %d, %d, %d records on", a, b, c)
 	}
 	categories := pricePipeline(oneHot(t, 0))
-	if n := turn(categories); n <= of(20, 1) || n >= of(80, 1) {
+	n = turn(categories)
+	if n <= of(20, 1) || n >= of(80, 1) {
 		t.Errorf("20 categories of 4: all from %d records on", n)
 	}
 }
@@ -248,7 +254,8 @@ func TestAutoPrice(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The coin of the held-out part and the count's place in the same curve raise it.
-	if spent := curve.Epsilon(1e-6); spent > 1.15 || spent < 1 {
+	spent := curve.Epsilon(1e-6)
+	if spent > 1.15 || spent < 1 {
 		t.Errorf(
 			"the branch of all features spends %v by itself, want a little above 1",
 			spent,

@@ -39,7 +39,8 @@ func TestAutoClasses(t *testing.T) {
 				t.Errorf("%d rows: %s released %d of %d", c.n, e.Path, e.Released, e.Law.Draws)
 			}
 		}
-		if right := exactAccuracy(t, res.Model, tab); c.n == 4000 && right < .85 {
+		right := exactAccuracy(t, res.Model, tab)
+		if c.n == 4000 && right < .85 {
 			t.Errorf("%d rows: accuracy %.3f", c.n, right)
 		}
 	}
@@ -82,7 +83,8 @@ func TestAutoClassesRule(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := plan.Law("fit/train/count"); ok || plan.Method() != c.method {
+		_, ok := plan.Law("fit/train/count")
+		if ok || plan.Method() != c.method {
 			t.Errorf("%s: %s, a count: %v", name, plan.Method(), ok)
 		}
 	}

@@ -25,7 +25,8 @@ func benchmarkSGEMM(b *testing.B, s selection.Selector) {
 	p.Selector = s
 	p.Model = adassp.JointGram{}
 	for b.Loop() {
-		if _, err := p.Fit(context.Background(), tab, Options{}); err != nil {
+		_, err := p.Fit(context.Background(), tab, Options{})
+		if err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -37,7 +38,8 @@ func BenchmarkAdditiveSGEMM(b *testing.B) {
 	p.Selector = selection.None{}
 	p.Model = boosting.Additive{}
 	for b.Loop() {
-		if _, err := p.Fit(context.Background(), tab, Options{}); err != nil {
+		_, err := p.Fit(context.Background(), tab, Options{})
+		if err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -56,7 +58,8 @@ func BenchmarkAutoCalifornia(b *testing.B) {
 func benchmarkAuto(b *testing.B, table string) {
 	p, tab := publicTable(b, table)
 	for b.Loop() {
-		if _, err := p.Fit(context.Background(), tab, Options{}); err != nil {
+		_, err := p.Fit(context.Background(), tab, Options{})
+		if err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -103,7 +103,8 @@ func TestBRCFormsRefused(t *testing.T) {
 	} {
 		p := gradePipeline(loansTable(t, 0, "no", "yes"))
 		p.Model = boosting.BRC{Form: c.form, Rounds: c.rounds}
-		if _, err := p.Plan(); !errors.Is(err, c.want) {
+		_, err := p.Plan()
+		if !errors.Is(err, c.want) {
 			t.Errorf("%q, %d rounds: %v", c.form, c.rounds, err)
 		}
 	}

@@ -52,7 +52,8 @@ func TestCalibrationOfSpecification(t *testing.T) {
 			t.Errorf("at %v the probability is %v, want %v", score, got, want)
 		}
 	}
-	if p := c.fittedCurve(); len(p.Scores) > 128 {
+	p := c.fittedCurve()
+	if len(p.Scores) > 128 {
 		t.Errorf("the curve has %d points", len(p.Scores))
 	}
 }

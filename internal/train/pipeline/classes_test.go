@@ -329,7 +329,8 @@ func TestClassesRefused(t *testing.T) {
 		p := gradePipeline(tab)
 		p.Schema = p.Schema.Clone()
 		c.change(p)
-		if _, err := p.Plan(); !errors.Is(err, c.want) {
+		_, err := p.Plan()
+		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -45,10 +45,13 @@ func TestBestCutoff(t *testing.T) {
 			counts[cutoffBins+b] = 10
 		}
 	}
-	if got, want := bestCutoff(counts, 0), 25./32-1; got != want {
+	got := bestCutoff(counts, 0)
+	want := 25./32 - 1
+	if got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if got := bestCutoff(counts, 1e4); got != 0 {
+	got = bestCutoff(counts, 1e4)
+	if got != 0 {
 		t.Errorf("%v from noise", got)
 	}
 	for b := range cutoffBins { // the mirror image: scores up to 39/32 - 1 are the first class's
@@ -59,10 +62,13 @@ func TestBestCutoff(t *testing.T) {
 			counts[cutoffBins+b] = 10
 		}
 	}
-	if got, want := bestCutoff(counts, 0), 39./32-1; got != want {
+	got = bestCutoff(counts, 0)
+	want = 39./32 - 1
+	if got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if got := bestCutoff(make([]float64, 2*cutoffBins), 1); got != 0 {
+	got = bestCutoff(make([]float64, 2*cutoffBins), 1)
+	if got != 0 {
 		t.Errorf("%v from nothing", got)
 	}
 }
@@ -189,7 +195,8 @@ func TestCutoffSensitivity(t *testing.T) {
 				t.Fatal(err)
 			}
 			bound := p.cells.Bound()
-			if got := bound.Sensitivity(); got < want || got > want*(1+1e-9) {
+			got := bound.Sensitivity()
+			if got < want || got > want*(1+1e-9) {
 				t.Fatalf("%v: declared %v, want %v", rel, got, want)
 			}
 			out, err := mechanism.Gaussian(s, cutoffLeaf, bound)

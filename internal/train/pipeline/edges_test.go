@@ -144,7 +144,8 @@ func TestSelectorFromElsewhere(t *testing.T) {
 	} {
 		p := pricePipeline(tab)
 		set(p)
-		if _, err := p.Plan(); !errors.Is(err, ErrSelector) {
+		_, err := p.Plan()
+		if !errors.Is(err, ErrSelector) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -240,7 +241,8 @@ func TestTrainerEnds(t *testing.T) {
 		cancel()
 		atEnd = released(s)
 	})
-	if n := released(s); atEnd != 1 || n != 1 {
+	n := released(s)
+	if atEnd != 1 || n != 1 {
 		t.Errorf("%d releases at the end of the run, %d at that of the trainer", atEnd, n)
 	}
 }

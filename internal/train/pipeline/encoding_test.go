@@ -121,7 +121,8 @@ func TestEncoding(t *testing.T) {
 			t.Fatalf("%s: the column is %+v", m.Name(), c)
 		}
 		for v, got := range c.Values[:5] {
-			if want := math.Sin(float64(3*v + 1)); math.Abs(got-want) > .1 {
+			want := math.Sin(float64(3*v + 1))
+			if math.Abs(got-want) > .1 {
 				t.Errorf("%s: the number of value %d is %v, want %v", m.Name(), v, got, want)
 			}
 		}
@@ -216,7 +217,8 @@ func TestEncodingPrice(t *testing.T) {
 			values += l.Law.Mu * l.Law.Mu
 		}
 	}
-	if share := values / model; math.Abs(share-.2) > 1e-6 {
+	share := values / model
+	if math.Abs(share-.2) > 1e-6 {
 		t.Errorf("the sums take %v of the model's mu²", share)
 	}
 }

@@ -182,7 +182,8 @@ func TestGroupsRefused(t *testing.T) {
 	} {
 		p := pricePipeline(tab).clone()
 		change(p)
-		if _, err := p.Plan(); !errors.Is(err, ErrGroups) {
+		_, err := p.Plan()
+		if !errors.Is(err, ErrGroups) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -204,7 +205,8 @@ func TestGroupsMayChange(t *testing.T) {
 		p.Budget.Relation = c.relation
 		p.Schema.Columns[2].Private = c.private
 		p.Groups = "kind"
-		if got := p.plannedGroups(p.Schema).Change; got != c.want {
+		got := p.plannedGroups(p.Schema).Change
+		if got != c.want {
 			t.Errorf("%v, private %v: %v", c.relation, c.private, got)
 		}
 	}

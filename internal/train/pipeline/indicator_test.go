@@ -143,7 +143,8 @@ func TestIndicatorIsKept(t *testing.T) {
 		Model:  boosting.BRC{},
 		Budget: budget.Target{Epsilon: 8, Delta: 1e-5},
 	}
-	if _, err := p.Plan(); !errors.Is(err, boosting.ErrIndicator) {
+	_, err := p.Plan()
+	if !errors.Is(err, boosting.ErrIndicator) {
 		t.Errorf("brc: %v", err)
 	}
 	for _, s := range []selection.Selector{

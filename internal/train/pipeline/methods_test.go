@@ -32,7 +32,8 @@ func TestMethodsDescribeTheirTrainers(t *testing.T) {
 			}
 		}
 	}
-	if _, err := methodOf(struct{ method.Trainer }{adassp.JointGram{}}); err == nil {
+	_, err := methodOf(struct{ method.Trainer }{adassp.JointGram{}})
+	if err == nil {
 		t.Error("a trainer from elsewhere is taken for one of the list")
 	}
 }

@@ -101,7 +101,8 @@ func TestFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r2 := regression.R2(prediction, tab.Float(3)); r2 < .8 {
+	r2 := regression.R2(prediction, tab.Float(3))
+	if r2 < .8 {
 		t.Errorf("raw R2 %v", r2)
 	}
 	want := []string{"check", "split", "selection", "scaling", "model",
@@ -384,7 +385,8 @@ func TestAbsurdRanges(t *testing.T) {
 			p := pricePipeline(tab)
 			p.Model = defaultTrainer(method)
 			for range 3 {
-				if _, err := p.Fit(context.Background(), tab, Options{}); err != nil {
+				_, err := p.Fit(context.Background(), tab, Options{})
+				if err != nil {
 					t.Errorf("%s, %s: %v", name, method, err)
 				}
 			}

@@ -66,7 +66,8 @@ func TestPlanEndsWithItsContext(t *testing.T) {
 		}
 		for left := range whole.calls {
 			ctx := &endingContext{Context: t.Context(), left: left}
-			if _, err := tt.p.PlanContext(ctx); !errors.Is(err, context.Canceled) {
+			_, err := tt.p.PlanContext(ctx)
+			if !errors.Is(err, context.Canceled) {
 				t.Errorf("%s, ended at check %d: %v", tt.name, left+1, err)
 			}
 			if ctx.calls != left+1 {

@@ -46,7 +46,8 @@ func TestProbabilityRecovers(t *testing.T) {
 			t.Fatal("no probabilities of 20,000 records")
 		}
 		for _, s := range []float64{-.5, 0, .5} {
-			if d := math.Abs(got.Evaluate(s) - want.Evaluate(s)); d > .12 {
+			d := math.Abs(got.Evaluate(s) - want.Evaluate(s))
+			if d > .12 {
 				t.Errorf("%+v is %.3f off at %v", got, d, s)
 			}
 		}
@@ -76,7 +77,8 @@ func TestProbabilityConditions(t *testing.T) {
 		{0, 0, false},
 		{-500, 900, false},
 	} {
-		if got := fill(c.first, c.second).probabilityCurve(); (got != nil) != c.known {
+		got := fill(c.first, c.second).probabilityCurve()
+		if (got != nil) != c.known {
 			t.Errorf("%v and %v records: %+v", c.first, c.second, got)
 		}
 	}

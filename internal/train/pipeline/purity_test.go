@@ -83,7 +83,8 @@ func TestPureMatrix(t *testing.T) {
 					}
 					other := *p
 					other.Budget.Delta = 1e-6
-					if _, otherwise := other.Plan(); otherwise != nil {
+					_, otherwise := other.Plan()
+					if otherwise != nil {
 						continue // refused for another reason
 					}
 					named := slices.Contains(gaussianByNature, s.Name) ||
@@ -254,7 +255,8 @@ func TestPureNumber(t *testing.T) {
 			t.Errorf("%v: R2 %v", relation, r2)
 		}
 		// All but the limits of errors and the sampling error, below .01, is the same.
-		if m := res.R2; m == nil || m.Lower > r2+.02 || m.Upper < r2-.02 || m.Upper-m.Lower > .1 {
+		m := res.R2
+		if m == nil || m.Lower > r2+.02 || m.Upper < r2-.02 || m.Upper-m.Lower > .1 {
 			t.Errorf("%v: released %v, exact %v", relation, res.R2, r2)
 		}
 	}

@@ -113,11 +113,13 @@ func TestSearchPlan(t *testing.T) {
 	}
 	whole, _ := alone.Law("fit/train/model/gram")
 	try, _ := plan.Law("fit/train/candidate-1/train/model/gram")
-	if ratio := try.Mu / whole.Mu; ratio > .9 || ratio < 1/math.Sqrt(4) {
+	ratio := try.Mu / whole.Mu
+	if ratio > .9 || ratio < 1/math.Sqrt(4) {
 		t.Errorf("a try has %v of the mu of a run", ratio)
 	}
 	metric, _ := alone.Law("fit/holdout/r2/sums")
-	if held, _ := plan.Law("fit/holdout/r2/sums"); held != metric {
+	held, _ := plan.Law("fit/holdout/r2/sums")
+	if held != metric {
 		t.Errorf("the held-out metric has %+v, without a search %+v", held, metric)
 	}
 }

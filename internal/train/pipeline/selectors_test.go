@@ -16,7 +16,8 @@ func TestMethodsDescribeTheirSelectors(t *testing.T) {
 		if x.Name() != m.Name || !ownSelector(x) {
 			t.Errorf("%s makes %q, its own: %v", m.Name, x.Name(), ownSelector(x))
 		}
-		if c, ok := x.(selection.Classed); m.NeedsClasses && !(ok && c.NeedsClasses()) { // one for both reads classes as they are
+		c, ok := x.(selection.Classed)
+		if m.NeedsClasses && !(ok && c.NeedsClasses()) { // one for both reads classes as they are
 			t.Errorf("%s: NeedsClasses is %v", m.Name, m.NeedsClasses)
 		}
 		if c, ok := x.(featureChooser); ok != m.Private || ok && c.FeatureCount() != 3 {

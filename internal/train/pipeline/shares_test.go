@@ -174,7 +174,8 @@ func TestShares(t *testing.T) {
 			sum += x
 		}
 		for stage, want := range c.want {
-			if got := calibrated[stage] / sum; math.Abs(got-want) > 1e-6 {
+			got := calibrated[stage] / sum
+			if math.Abs(got-want) > 1e-6 {
 				t.Errorf(
 					"%s: %s spends %.6f of what is calibrated, want %v",
 					name,
@@ -186,7 +187,8 @@ func TestShares(t *testing.T) {
 		}
 		training := c.run.trainingEpsilon() * c.run.Budget.Epsilon
 		for stage, want := range c.only {
-			if got := fixed[stage] / training; math.Abs(got-want) > 1e-9 {
+			got := fixed[stage] / training
+			if math.Abs(got-want) > 1e-9 {
 				t.Errorf("%s: %s spends %.6f of epsilon, want %v", name, stage, got, want)
 			}
 		}
@@ -230,12 +232,14 @@ func TestSharesOfBranches(t *testing.T) {
 		allBranch:     {"ranges": 2. / 7, "model": 5. / 7}, // without a selection
 	} {
 		for stage, x := range want {
-			if got := sums[branch][stage]; math.Abs(got-x) > 1e-9 {
+			got := sums[branch][stage]
+			if math.Abs(got-x) > 1e-9 {
 				t.Errorf("%s: %s has the share %v, want %v", branch, stage, got, x)
 			}
 		}
 	}
-	if law, _ := plan.Law("fit/train/count"); math.Abs(law.Epsilon-.1*.97*2) > 1e-12 {
+	law, _ := plan.Law("fit/train/count")
+	if math.Abs(law.Epsilon-.1*.97*2) > 1e-12 {
 		t.Errorf("the count has %v", law.Epsilon)
 	}
 }
@@ -272,7 +276,8 @@ func TestSharesRefused(t *testing.T) {
 		if !errors.Is(err, ErrShares) || !strings.Contains(err.Error(), c.reason) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if field := fieldOf(err); field != c.field {
+		field := fieldOf(err)
+		if field != c.field {
 			t.Errorf("%s: the field is %q, want %q", name, field, c.field)
 		}
 	}

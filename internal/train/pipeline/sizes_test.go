@@ -85,7 +85,8 @@ func TestSizesPlan(t *testing.T) {
 		t.Errorf("counting takes %v of a try's mu²: %+v, %+v, %+v", ratio, stats, fit, right)
 	}
 	for _, name := range names {
-		if l, _ := plan.Law("fit/train/model/" + name + "/right"); l != right {
+		l, _ := plan.Law("fit/train/model/" + name + "/right")
+		if l != right {
 			t.Errorf("%s: %+v, not %+v", name, l, right)
 		}
 	}
@@ -101,7 +102,8 @@ func TestSizesPlan(t *testing.T) {
 		stats.Mu > l.Mu/math.Sqrt(1+4*2)) {
 		t.Errorf("statistics have mu %v, without sizes %v", stats.Mu, l.Mu)
 	}
-	if g := plan.Guarantee(); g.Spent > 1 || g.Spent < 1-1e-6 {
+	g := plan.Guarantee()
+	if g.Spent > 1 || g.Spent < 1-1e-6 {
 		t.Errorf("guarantee %+v", g)
 	}
 }
@@ -221,7 +223,8 @@ func TestSizesAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, _ := gradedPipeline(t, 1)
 			c.change(p)
-			if _, err := p.Plan(); !errors.Is(err, c.want) {
+			_, err := p.Plan()
+			if !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v", err, c.want)
 			}
 		})

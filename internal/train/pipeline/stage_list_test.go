@@ -34,12 +34,14 @@ func TestStageKinds(t *testing.T) {
 		}
 	}
 	plain := pricePipeline(housesTable(t, 10))
-	if list := plain.stages(); len(list) > 0 {
+	list := plain.stages()
+	if len(list) > 0 {
 		t.Errorf("a plain run has the stages %T", list)
 	}
 	plain.Transform = rescale.Log
 	plain.Schema.Columns[0].Found = true
-	if list := plain.stages(); len(list) != 2 {
+	list = plain.stages()
+	if len(list) != 2 {
 		t.Errorf("a run with a transform and an undeclared column has the stages %T", list)
 	}
 }

@@ -22,7 +22,8 @@ import (
 func leafNames(plan *Plan) string {
 	var names []string
 	for _, l := range plan.Leaves() {
-		if name, ok := strings.CutPrefix(l.Path, "fit/train/"); ok {
+		name, ok := strings.CutPrefix(l.Path, "fit/train/")
+		if ok {
 			names = append(names, name)
 		}
 	}
@@ -94,7 +95,8 @@ func TestStageOrder(t *testing.T) {
 			t.Errorf("%v: %v", c, err)
 			continue
 		}
-		if got := leafNames(plan); got != c.want {
+		got := leafNames(plan)
+		if got != c.want {
 			t.Errorf(
 				"%T+%s under %v: %s, want %s",
 				c.selector,
@@ -160,7 +162,8 @@ func TestTukeyNeedsRecords(t *testing.T) {
 		t.Errorf("with a fallback: %+v", res)
 	}
 	for _, e := range res.Events {
-		if want := e.Path != "fit/train/model/tukey"; e.Released > 0 != want {
+		want := e.Path != "fit/train/model/tukey"
+		if e.Released > 0 != want {
 			t.Errorf("%s released %d times", e.Path, e.Released)
 		}
 	}
@@ -183,14 +186,16 @@ func TestFallbackRefusals(t *testing.T) {
 		p := pricePipeline(housesTable(t, 0))
 		p.Model = defaultTrainer(c[0])
 		p.Fallback = defaultTrainer(c[1])
-		if _, err := p.Plan(); !errors.Is(err, ErrFallback) {
+		_, err := p.Plan()
+		if !errors.Is(err, ErrFallback) {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
 	p := pricePipeline(housesTable(t, 0))
 	p.Model = tukey.Tukey{}
 	p.Fallback = defaultTrainer("nonsense")
-	if _, err := p.Plan(); !errors.Is(err, ErrModel) {
+	_, err := p.Plan()
+	if !errors.Is(err, ErrModel) {
 		t.Error(err)
 	}
 }
@@ -244,7 +249,8 @@ func TestTukeyWidestChoice(t *testing.T) {
 		Model:    tukey.Tukey{Buckets: 182},
 		Selector: selection.Kendall{K: 1},
 	}
-	if _, err := p.Plan(); !errors.Is(err, tukey.ErrBuckets) {
+	_, err := p.Plan()
+	if !errors.Is(err, tukey.ErrBuckets) {
 		t.Errorf("182 buckets for 5 parameters: %v", err)
 	}
 }

@@ -58,7 +58,8 @@ func TestStopNeeded(t *testing.T) {
 		"exact, empty":                {Stop{Empty: 3000}, true},
 		"exact, one target in ninety": {Stop{Readable: 30, Empty: 2970 - 270}, false},
 	} {
-		if got := c.stop.isNeeded(); got != c.want {
+		got := c.stop.isNeeded()
+		if got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
@@ -67,7 +68,8 @@ func TestStopNeeded(t *testing.T) {
 // TestStopByChance checks that a table with enoughReadable targets is mistaken for one without with at most a third of
 // the stated probability, by the exact tail of the noise.
 func TestStopByChance(t *testing.T) {
-	if chance := math.Exp(fewReadable-enoughReadable) / 2; chance > stopByChance/3 {
+	chance := math.Exp(fewReadable-enoughReadable) / 2
+	if chance > stopByChance/3 {
 		t.Errorf("%v, at most %v is allowed", chance, stopByChance/3)
 	}
 }

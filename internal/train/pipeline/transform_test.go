@@ -71,7 +71,8 @@ func TestTransform(t *testing.T) {
 			mean += predicted[i]
 			want += y
 		}
-		if ratio := mean / want; ratio < .95 || ratio > 1.05 {
+		ratio := mean / want
+		if ratio < .95 || ratio > 1.05 {
 			t.Errorf("%s: the mean prediction is %.3f of the mean", transform, ratio)
 		}
 		r := res.Transformed

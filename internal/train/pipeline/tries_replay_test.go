@@ -93,7 +93,8 @@ func checkHidesTries(
 // checkTries checks that a run made k tries, and that each try released a value.
 func checkTries(t *testing.T, rec *mechanism.Recorder, path string, k int) {
 	t.Helper()
-	if n := rec.Tries(path); n != k {
+	n := rec.Tries(path)
+	if n != k {
 		t.Fatalf("%d tries, want %d", n, k)
 	}
 	seen := map[int]bool{}

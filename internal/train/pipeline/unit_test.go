@@ -85,7 +85,8 @@ func TestUnitIsRefused(t *testing.T) {
 	} {
 		p, _ := patientsPipeline(t, 1, 4, func(int) uint64 { return 0 })
 		c.change(p)
-		if _, err := p.Plan(); !errors.Is(err, c.want) {
+		_, err := p.Plan()
+		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -203,7 +204,9 @@ func TestStrengthOfUnits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b := 5*five.modelMu(allBranch), one.modelMu(allBranch); b <= 0 ||
+	a := 5 * five.modelMu(allBranch)
+	b := one.modelMu(allBranch)
+	if b <= 0 ||
 		math.Abs(a-b) > 1e-12*b {
 		t.Errorf("five times the strength for five records is %v, for one %v", a, b)
 	}

@@ -223,7 +223,8 @@ func TestNoFeatureLeft(t *testing.T) {
 			"date",
 			"z",
 		)
-		if used := inputNames(res.Model); len(used) > 0 || len(res.Selected) > 0 {
+		used := inputNames(res.Model)
+		if len(used) > 0 || len(res.Selected) > 0 {
 			t.Errorf("%+v: the model uses %q, %q were selected", c, used, res.Selected)
 		}
 		at, err := res.Model.Predict(nil, regression.Rows{N: 2})

@@ -145,13 +145,16 @@ func TestVocabularyPrices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if delta := plan.Delta(2); delta > 1e-6 || delta < .99e-6 {
+	delta := plan.Delta(2)
+	if delta > 1e-6 || delta < .99e-6 {
 		t.Errorf("delta %v", delta)
 	}
-	if got := plan.Delta(200); got < .79e-11 || got > 1.6e-11 { // with the slack of the accountant
+	got := plan.Delta(200)
+	if got < .79e-11 || got > 1.6e-11 { // with the slack of the accountant
 		t.Errorf("delta at a huge epsilon is %v, not that of new words", got)
 	}
-	if mu := plan.Guarantee().Mu; math.IsInf(mu, 1) {
+	mu := plan.Guarantee().Mu
+	if math.IsInf(mu, 1) {
 		t.Error("the run has no mu")
 	}
 	leaves := map[string]budget.Statistic{}
@@ -446,7 +449,8 @@ func TestVocabularyRefused(t *testing.T) {
 	}
 	p := wordRun()
 	p.Schema.Columns[4] = dataset.Column{Name: "y", Found: true}
-	if _, err := p.Plan(); !errors.Is(err, ErrTarget) {
+	_, err := p.Plan()
+	if !errors.Is(err, ErrTarget) {
 		t.Errorf("a target that may be words: %v", err)
 	}
 }

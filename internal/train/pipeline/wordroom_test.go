@@ -148,7 +148,8 @@ func TestAcceptedPlanHasRoomForText(t *testing.T) {
 		}
 		f := plan.facts
 		for j := range f.Columns {
-			if c := &f.Columns[j]; c.Found {
+			c := &f.Columns[j]
+			if c.Found {
 				*c = dataset.Column{
 					Name:  c.Name,
 					Kind:  dataset.Category,

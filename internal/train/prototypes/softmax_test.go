@@ -214,7 +214,9 @@ func TestPrivateStepSpecification(t *testing.T) {
 func TestExp(t *testing.T) {
 	for i := range 400_001 {
 		x := -float64(i) / 10_000
-		if got, want := portableExp(x), math.Exp(x); math.Abs(got-want) > 2e-15*want {
+		got := portableExp(x)
+		want := math.Exp(x)
+		if math.Abs(got-want) > 2e-15*want {
 			t.Fatalf("exp(%v) = %v, want %v", x, got, want)
 		}
 	}
@@ -238,7 +240,8 @@ func TestWeightsAreBounded(t *testing.T) {
 			if class[j] == 0 {
 				right -= v
 			}
-			if own := class[j] == 0; own && v < 0 || !own && v > 0 {
+			own := class[j] == 0
+			if own && v < 0 || !own && v > 0 {
 				t.Fatalf("weight %v of class %d", v, class[j])
 			}
 		}

@@ -34,7 +34,8 @@ func TestRulesAreTotal(t *testing.T) {
 				t.Errorf("%+v of %v goes back to %v", r, y, back)
 			}
 		}
-		if z := r.Apply(math.NaN()); z == z {
+		z := r.Apply(math.NaN())
+		if z == z {
 			t.Errorf("%+v of a missing cell is %v", r, z)
 		}
 	}

@@ -73,7 +73,8 @@ func TestPublicColumnsAreFree(t *testing.T) {
 		t.Errorf("the private column has the range %+v", got[1])
 	}
 	// One of two columns is private, so only one needs noise.
-	if e := s.Events()[0]; math.Abs(e.Sensitivity-math.Sqrt2) > 1e-9 {
+	e := s.Events()[0]
+	if math.Abs(e.Sensitivity-math.Sqrt2) > 1e-9 {
 		t.Errorf("sensitivity %v, want sqrt2", e.Sensitivity)
 	}
 }

@@ -36,7 +36,8 @@ func TestIndicatorEncodes(t *testing.T) {
 			t.Errorf("entry %d: %v, want %v", k, rows[k], want)
 		}
 	}
-	if got := e.NormLimit(.5); got != 2*NumericNorm+.25 {
+	got := e.NormLimit(.5)
+	if got != 2*NumericNorm+.25 {
 		t.Errorf("norm limit %v", got)
 	}
 	if math.Abs(MissingEntry*MissingEntry-.2) > 1e-15 {

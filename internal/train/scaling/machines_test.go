@@ -56,7 +56,8 @@ func TestSameRowsOnEveryMachine(t *testing.T) {
 		}
 	}
 	const want = "efea6d99e449488c"
-	if got := fmt.Sprintf("%x", hash.Sum64()); got != want {
+	got := fmt.Sprintf("%x", hash.Sum64())
+	if got != want {
 		t.Errorf("%s: the rows have the hash %s, not %s", runtime.GOARCH, got, want)
 	}
 }

@@ -252,7 +252,8 @@ func TestQuantilesOfCounts(t *testing.T) {
 		"nothing":  make([]float64, 10),
 		"negative": {-3, -1, -2},
 	} {
-		if q := outerQuantiles(counts, interval{-1, 4}, .05); q != (interval{-1, 4}) {
+		q := outerQuantiles(counts, interval{-1, 4}, .05)
+		if q != (interval{-1, 4}) {
 			t.Errorf("%s: %v", name, q)
 		}
 	}
@@ -403,7 +404,8 @@ func TestOutlineHoldsTheTails(t *testing.T) {
 			Target:  -1,
 			Outline: true,
 		}
-		if node, ok := p.Plan(); !ok || len(node.Kids) != 2 {
+		node, ok := p.Plan()
+		if !ok || len(node.Kids) != 2 {
 			t.Fatal("the plan of an outline has other steps")
 		}
 		r := runScaling(t, p, 50, tab)[0]

@@ -19,7 +19,8 @@ func TestMedianOfCounts(t *testing.T) {
 	}
 	// The total, 106, is 3 standard deviations of its noise at sigma 15.80.
 	for sigma, want := range map[float64]bool{15.7: true, 15.9: false} {
-		if _, ok := median(noisyCounts{counts, sigma}, interval{0, 5}); ok != want {
+		_, ok := median(noisyCounts{counts, sigma}, interval{0, 5})
+		if ok != want {
 			t.Errorf("noise %v: a median is read: %v", sigma, ok)
 		}
 	}
@@ -51,7 +52,8 @@ func TestMissingIsTheMedian(t *testing.T) {
 	tab, columns := numericTable(t, append(lognormalQuantiles(10007), math.NaN()))
 	r := releaseRanges(t, 20, -1, tab, columns)[0]
 	e := NewEncoder(columns, []Range{r})
-	if at := e.Missing(0); math.Abs(at-math.Exp(2)) > 1 || r.Center() < 15 {
+	at := e.Missing(0)
+	if math.Abs(at-math.Exp(2)) > 1 || r.Center() < 15 {
 		t.Errorf("a missing cell becomes %v, the middle is %v", at, r.Center())
 	}
 	exact, err := Exact(
@@ -65,10 +67,12 @@ func TestMissingIsTheMedian(t *testing.T) {
 	}
 	columns[0].HasMissing = true
 	columns[0].Missing = 3
-	if at := NewEncoder(columns, []Range{r}).Missing(0); at != 3 {
+	at = NewEncoder(columns, []Range{r}).Missing(0)
+	if at != 3 {
 		t.Errorf("declared 3, but a missing cell becomes %v", at)
 	}
-	if at := (Range{Lower: 2, Upper: 6, Declared: true}).Fill(); at != 4 {
+	at = (Range{Lower: 2, Upper: 6, Declared: true}).Fill()
+	if at != 4 {
 		t.Errorf("a declared range without a median fills %v", at)
 	}
 }

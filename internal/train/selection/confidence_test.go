@@ -162,13 +162,16 @@ func missedScore(scores []float64, picked []int) float64 {
 // widths over epsilon, divided by the smaller of the weights. There is no bound for gamma 0.
 func TestGapOfSets(t *testing.T) {
 	want := 2.5 / .5 * math.Log(6/.05)
-	if got := setGap(2.5, .5, .5, 4, 2); math.Abs(got-2*want) > 1e-9 {
+	got := setGap(2.5, .5, .5, 4, 2)
+	if math.Abs(got-2*want) > 1e-9 {
 		t.Errorf("%v, want %v", got, 2*want)
 	}
-	if got := setGap(2.5, .5, .75, 4, 2); math.Abs(got-4*want) > 1e-9 {
+	got = setGap(2.5, .5, .75, 4, 2)
+	if math.Abs(got-4*want) > 1e-9 {
 		t.Errorf("%v, want %v", got, 4*want)
 	}
-	if got := setGap(2.5, .5, 0, 4, 2); !math.IsInf(got, 1) {
+	got = setGap(2.5, .5, 0, 4, 2)
+	if !math.IsInf(got, 1) {
 		t.Errorf("%v for gamma 0", got)
 	}
 	if got, want := roundsGap(2.5, .5, 4, 2), 5*math.Log(8/.05); math.Abs(got-want) > 1e-9 {

@@ -152,7 +152,8 @@ func TestSurrogate(t *testing.T) {
 		{[]int{1}, .5 - columnPenalty},
 		{[]int{0, 1}, phi(.7/math.Sqrt(1-r*r)) - 2*columnPenalty},
 	} {
-		if got := d.surrogateAccuracy(c.columns); math.Abs(got-c.want) > .005 {
+		got := d.surrogateAccuracy(c.columns)
+		if math.Abs(got-c.want) > .005 {
 			t.Errorf("columns %v: %v, want %v", c.columns, got, c.want)
 		}
 	}
@@ -356,7 +357,9 @@ func TestPublishedGraphFails(t *testing.T) {
 		}
 		return d.dropCorrelated(d.byImportance(), defaultCorrelated)
 	}
-	if with, without := kept(20), kept(19); len(with) != 2 || len(without) != 1 {
+	with := kept(20)
+	without := kept(19)
+	if len(with) != 2 || len(without) != 1 {
 		t.Errorf("kept %v with the record, %v without", with, without)
 	}
 }

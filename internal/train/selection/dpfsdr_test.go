@@ -305,12 +305,14 @@ func TestClassSelectorsAreTotal(t *testing.T) {
 					CRFS{},
 					CRFS{K: 6, Exact: true, Correlated: .01},
 				} {
-					if got := classPick(t, x, epsilon, f, v); len(got) > defaultMost {
+					got := classPick(t, x, epsilon, f, v)
+					if len(got) > defaultMost {
 						t.Errorf("%s, %d records: picked %v", name, n, got)
 					}
 				}
 			}
-			if _, err := DFS(context.Background(), DPFSDR{}, f, v); err != nil {
+			_, err := DFS(context.Background(), DPFSDR{}, f, v)
+			if err != nil {
 				t.Errorf("exact, %s, %d records: %v", name, n, err)
 			}
 		}
@@ -382,10 +384,12 @@ func TestClassPlan(t *testing.T) {
 			t.Errorf("%s: plan %+v", c.x.Name(), node)
 		}
 	}
-	if got := (DPFSDR{K: 1}).Widest(good); len(got) != 1 {
+	got := (DPFSDR{K: 1}).Widest(good)
+	if len(got) != 1 {
 		t.Errorf("most %v", got)
 	}
-	if got := (CRFS{}).Widest(good); len(got) != 2 {
+	got = (CRFS{}).Widest(good)
+	if len(got) != 2 {
 		t.Errorf("most %v", got)
 	}
 }
@@ -421,7 +425,8 @@ func TestClassRanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := classPick(t, DPFSDR{K: 1}, 2, f, v); got[0] > 1 {
+	got := classPick(t, DPFSDR{K: 1}, 2, f, v)
+	if got[0] > 1 {
 		t.Errorf("picked %v, want 0 or its copy 1", got)
 	}
 }

@@ -91,7 +91,8 @@ func TestGreedyGramOrder(t *testing.T) {
 			order[3] != 3 {
 			t.Errorf("%d classes: order %v", classes, order)
 		}
-		if got := classPick(t, x, 1e4, f, v); len(got) != 4 || !slices.IsSorted(got) {
+		got := classPick(t, x, 1e4, f, v)
+		if len(got) != 4 || !slices.IsSorted(got) {
 			t.Errorf("%d classes: picked %v", classes, got)
 		}
 	}
@@ -147,7 +148,8 @@ func TestGreedyGramPlan(t *testing.T) {
 		{GreedyGram{K: 2}, nil},
 		{GreedyGram{Sizes: []int{1, 3}}, nil},
 	} {
-		if _, _, err := tt.x.Plan(f); !errors.Is(err, tt.want) {
+		_, _, err := tt.x.Plan(f)
+		if !errors.Is(err, tt.want) {
 			t.Errorf("%+v: %v, want %v", tt.x, err, tt.want)
 		}
 	}

@@ -186,13 +186,15 @@ func TestKendallIsTotal(t *testing.T) {
 func TestKendallPlan(t *testing.T) {
 	f := numericFacts("a", "b", "c")
 	for _, k := range []int{-1, 0, 3, 4} {
-		if _, _, err := (Kendall{K: k}).Plan(f); !errors.Is(err, ErrCount) {
+		_, _, err := (Kendall{K: k}).Plan(f)
+		if !errors.Is(err, ErrCount) {
 			t.Errorf("k = %d: %v", k, err)
 		}
 	}
 	f.Columns[1].Kind = dataset.Category
 	f.Columns[1].Categories = []string{"x", "y"}
-	if most := (Kendall{K: 2}).Widest(f); len(most) != 2 || most[0].Name != "b" {
+	most := (Kendall{K: 2}).Widest(f)
+	if len(most) != 2 || most[0].Name != "b" {
 		t.Errorf("widest choice %v", most)
 	}
 }

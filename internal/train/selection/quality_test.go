@@ -67,7 +67,8 @@ func TestQualityLevels(t *testing.T) {
 		{"five: rank 7", 5, []int{0}, []int{6}, Quality{false, false, true}},
 		{"five: rank 8", 5, []int{0}, []int{7}, Quality{}},
 	} {
-		if got := QualityOf(line(400), set(400, c.k, c.leave, c.take)); got != c.want {
+		got := QualityOf(line(400), set(400, c.k, c.leave, c.take))
+		if got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}

@@ -48,7 +48,8 @@ func ExampleNone() {
 func TestFreeSelectors(t *testing.T) {
 	f := numericFacts("a", "b", "c")
 	for _, s := range []Selector{None{}, Fixed{Features: []string{"c", "a"}}} {
-		if _, private, err := s.Plan(f); private || err != nil {
+		_, private, err := s.Plan(f)
+		if private || err != nil {
 			t.Errorf("%s: private %v, %v", s.Name(), private, err)
 		}
 	}
@@ -57,7 +58,8 @@ func TestFreeSelectors(t *testing.T) {
 		"twice":   {"a", "a"},
 		"target":  {"y"},
 	} {
-		if _, _, err := (Fixed{Features: list}).Plan(f); !errors.Is(err, ErrFeature) {
+		_, _, err := (Fixed{Features: list}).Plan(f)
+		if !errors.Is(err, ErrFeature) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

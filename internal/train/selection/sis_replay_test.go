@@ -87,7 +87,8 @@ func TestSISScores(t *testing.T) {
 		)
 		in := rec.Releases()[0].Input
 		for j, w := range c.want {
-			if got := float64(in[j]) * 0x1p-20; math.Abs(got-w) > 0x1p-19 {
+			got := float64(in[j]) * 0x1p-20
+			if math.Abs(got-w) > 0x1p-19 {
 				t.Errorf("%s, column %d: %v, want %v", c.score, j, got, w)
 			}
 		}
@@ -131,7 +132,8 @@ func TestSISCorrelationScores(t *testing.T) {
 			for _, v := range y {
 				sum += twice(v - at(i))
 			}
-			if want := -math.Abs(sum); math.Abs(float64(got)*0x1p-20-want) > 4*0x1p-14 {
+			want := -math.Abs(sum)
+			if math.Abs(float64(got)*0x1p-20-want) > 4*0x1p-14 {
 				t.Fatalf(
 					"centre %v balances by %v, want %v",
 					at(i),

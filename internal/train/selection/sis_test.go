@@ -173,11 +173,13 @@ func TestSISCentresTheTarget(t *testing.T) {
 		TopK:  mechanism.OneShot,
 		Score: ScoreProduct,
 	}
-	if got := runSIS(t, x, 100, v, f); got[0] != 0 {
+	got := runSIS(t, x, 100, v, f)
+	if got[0] != 0 {
 		t.Errorf("product chose column %d, the product of the means is in column 0", got[0])
 	}
 	for _, x.Score = range []SISScore{ScoreCorrelation, ScoreTau} {
-		if got := runSIS(t, x, 100, v, f); got[0] != 1 {
+		got := runSIS(t, x, 100, v, f)
+		if got[0] != 1 {
 			t.Errorf("%s chose column %d, want 1", x.Score, got[0])
 		}
 	}
@@ -405,7 +407,8 @@ func TestSISPlan(t *testing.T) {
 		Gamma:    .25,
 		HasGamma: true,
 	}
-	if _, private, err := gamma.Plan(f); err != nil || !private {
+	_, private, err := gamma.Plan(f)
+	if err != nil || !private {
 		t.Errorf("gamma 1/4: private %v, %v", private, err)
 	}
 	gamma.Gamma = 1
@@ -421,7 +424,8 @@ func TestSISPlan(t *testing.T) {
 		{gamma, mechanism.ErrTopK},
 		{SIS{K: 1, TopK: 9}, mechanism.ErrTopK},
 	} {
-		if _, private, err := c.x.Plan(f); !errors.Is(err, c.want) || private {
+		_, private, err := c.x.Plan(f)
+		if !errors.Is(err, c.want) || private {
 			t.Errorf("%+v: private %v, %v; want %v", c.x, private, err, c.want)
 		}
 	}
@@ -459,7 +463,8 @@ func TestSISPlan(t *testing.T) {
 	}
 	f.Columns[1].Kind = dataset.Category
 	f.Columns[1].Categories = []string{"x", "y"}
-	if most := (SIS{K: 2}).Widest(f); len(most) != 2 || most[0].Name != "b" {
+	most := (SIS{K: 2}).Widest(f)
+	if len(most) != 2 || most[0].Name != "b" {
 		t.Errorf("widest choice %v", most)
 	}
 }

@@ -102,7 +102,8 @@ func TestSubLassoPlan(t *testing.T) {
 		},
 	} {
 		for _, x := range list {
-			if _, private, err := x.Plan(f); private || !errors.Is(err, want) {
+			_, private, err := x.Plan(f)
+			if private || !errors.Is(err, want) {
 				t.Errorf("%+v: private %v, error %v, want %v", x, private, err, want)
 			}
 		}
@@ -114,7 +115,8 @@ func TestSubLassoPlan(t *testing.T) {
 		node.Leaf.Draws != 2 {
 		t.Errorf("plan %+v, private %v, %v", node, private, err)
 	}
-	if x := (SubLasso{K: 2}); !x.NeedsCount() || x.lassoPenalty() != .1 {
+	x := (SubLasso{K: 2})
+	if !x.NeedsCount() || x.lassoPenalty() != .1 {
 		t.Errorf("%+v needs no count or has lambda %v", x, x.lassoPenalty())
 	}
 	if (SubLasso{K: 2, Buckets: 5}).NeedsCount() {
@@ -122,7 +124,8 @@ func TestSubLassoPlan(t *testing.T) {
 	}
 	f.Columns[1].Kind = dataset.Category
 	f.Columns[1].Categories = []string{"x", "y"}
-	if most := (SubLasso{K: 2}).Widest(f); len(most) != 2 || most[0].Name != "b" {
+	most := (SubLasso{K: 2}).Widest(f)
+	if len(most) != 2 || most[0].Name != "b" {
 		t.Errorf("widest choice %v", most)
 	}
 }
@@ -202,7 +205,8 @@ func TestSubLassoBuckets(t *testing.T) {
 		{"no epsilon: ceil(10000/(6 ln 7 + 4))", 10000, 10, 3, 638, 0},
 		{"absurd count", math.MaxInt, 10, 3, MaxBuckets, 1e-9},
 	} {
-		if got := at(c.n, c.d, c.k, c.epsilon); got != c.want {
+		got := at(c.n, c.d, c.k, c.epsilon)
+		if got != c.want {
 			t.Errorf("%s: %d buckets, want %d", c.name, got, c.want)
 		}
 	}
@@ -212,10 +216,12 @@ func TestSubLassoBuckets(t *testing.T) {
 		Categories: make([]string, 40),
 		Other:      true,
 	}
-	if got := (SubLasso{K: 5}).numBuckets(wide, .012); got != 367 { // 10 ln 51 + 6 rows each
+	got := (SubLasso{K: 5}).numBuckets(wide, .012)
+	if got != 367 { // 10 ln 51 + 6 rows each
 		t.Errorf("a column of 41 slots: %d buckets", got)
 	}
-	if got := (SubLasso{K: 5, Buckets: 7}).numBuckets(wide, .012); got != 7 {
+	got = (SubLasso{K: 5, Buckets: 7}).numBuckets(wide, .012)
+	if got != 7 {
 		t.Errorf("7 buckets asked for, %d given", got)
 	}
 }

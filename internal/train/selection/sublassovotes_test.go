@@ -93,7 +93,8 @@ func TestBallotCells(t *testing.T) {
 		[]float64{4, 4, 4, 4, 4, 4},
 		y,
 	)
-	if got := castOn(t, schema, data, 2, .1); !slices.Equal(got, []int{0}) {
+	got := castOn(t, schema, data, 2, .1)
+	if !slices.Equal(got, []int{0}) {
 		t.Errorf("missing cells and a constant: votes %v, want [0]", got)
 	}
 	category := dataset.Column{
@@ -139,7 +140,8 @@ func TestBallotCells(t *testing.T) {
 			{Floats: []float64{1, 1, 1, 1, 2, 2}},
 			{Floats: y2},
 		}
-		if got := castOn(t, schema, data, 2, .1); !slices.Equal(got, []int{1}) {
+		got := castOn(t, schema, data, 2, .1)
+		if !slices.Equal(got, []int{1}) {
 			t.Errorf("no listed value occurs, other %v: votes %v, want [1]", other, got)
 		}
 	}

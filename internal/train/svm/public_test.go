@@ -354,7 +354,8 @@ func BenchmarkAdult(b *testing.B) {
 	for name, tr := range allTrainers() {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if got := privateAccuracy(b, tr, 1, train, test); math.IsNaN(got) {
+				got := privateAccuracy(b, tr, 1, train, test)
+				if math.IsNaN(got) {
 					b.Fatal("no accuracy")
 				}
 			}

@@ -164,7 +164,8 @@ func trainClassifier(
 	}
 	m := fit.Model.(*regression.Classifier)
 	for c, score := range m.Scores {
-		if err := score.(interface{ Validate() error }).Validate(); err != nil {
+		err := score.(interface{ Validate() error }).Validate()
+		if err != nil {
 			t.Errorf("score %d: %v", c, err)
 		}
 	}
@@ -334,7 +335,8 @@ func TestSVMNoiseScale(t *testing.T) {
 		}
 		b := math.Sqrt(scaling.NewEncoder(columns[:3], nil).NormLimit(0))
 		want := c.factor * math.Sqrt(1.25) / 20 / s.Mu("svm")
-		if got := s.Scale("svm") * b; math.Abs(got-want) > 1e-4*want {
+		got := s.Scale("svm") * b
+		if math.Abs(got-want) > 1e-4*want {
 			t.Errorf("%+v: sigma %v, want %v", c, got, want)
 		}
 	}

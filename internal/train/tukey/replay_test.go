@@ -73,7 +73,8 @@ func checkReplay(
 					replaced,
 				} {
 					second := first.Replay()
-					if got := run(records, second); !reflect.DeepEqual(got, want) {
+					got := run(records, second)
+					if !reflect.DeepEqual(got, want) {
 						t.Errorf("%v: another outcome on a neighbouring table", rel)
 					}
 					faults, ratio := mechanism.Compare(first, second)

@@ -68,7 +68,8 @@ func TestLeastIsLeast(t *testing.T) {
 				last = m
 			}
 		}
-		if want := max(last+1, leastBuckets); got != want {
+		want := max(last+1, leastBuckets)
+		if got != want {
 			t.Errorf("%+v: %d, by scan %d", c, got, want)
 		}
 	}
@@ -124,10 +125,12 @@ func TestLeastPasses(t *testing.T) {
 		}
 		return passed / runs
 	}
-	if got := frequency(least); got < passing-6*math.Sqrt(passing*(1-passing)/400) {
+	got := frequency(least)
+	if got < passing-6*math.Sqrt(passing*(1-passing)/400) {
 		t.Errorf("%d models pass with frequency %v", least, got)
 	}
-	if got := frequency(3 * least / 4); got > .8 {
+	got = frequency(3 * least / 4)
+	if got > .8 {
 		t.Errorf("%d models pass with frequency %v", 3*least/4, got)
 	}
 }
@@ -267,7 +270,8 @@ func TestBucketsFollowRecords(t *testing.T) {
 		{0, 0},
 		{-5, 0},
 	} {
-		if m, ok := z.bucketCount(c.atLeast); m != c.want || ok != (c.want > 0) {
+		m, ok := z.bucketCount(c.atLeast)
+		if m != c.want || ok != (c.want > 0) {
 			t.Errorf("at least %d records: %d buckets, %v", c.atLeast, m, ok)
 		}
 	}
@@ -283,10 +287,12 @@ func TestBucketsFollowRecords(t *testing.T) {
 		Delta:   1e-6,
 	}
 	least, _ := usualCheck(5, 1, 1e-6).minimumBuckets() // three levels, one number, the intercept
-	if got := (Tukey{}).Records(facts); got != 3*5*least {
+	got := (Tukey{}).Records(facts)
+	if got != 3*5*least {
 		t.Errorf("%d records, want %d", got, 3*5*least)
 	}
-	if got := (Tukey{Buckets: 1000}).Records(facts); got != 3*5*1000 {
+	got = (Tukey{Buckets: 1000}).Records(facts)
+	if got != 3*5*1000 {
 		t.Errorf("%d records for 1000 buckets, want %d", got, 3*5*1000)
 	}
 }
@@ -308,7 +314,8 @@ func TestDepthSplitNeedsBuckets(t *testing.T) {
 		{stepKey: .3},
 		{checkKey: .4, stepKey: .3},
 	} {
-		if got := made(v).Records(facts); got != usual {
+		got := made(v).Records(facts)
+		if got != usual {
 			t.Errorf("%v: %d records, want %d", v, got, usual)
 		}
 	}
@@ -324,10 +331,12 @@ func TestDepthSplitNeedsBuckets(t *testing.T) {
 			math.Abs(split.Step-.15) > 1e-15 {
 			t.Errorf("%v: %+v, %v", v, split, err)
 		}
-		if got := x.Records(facts); got <= usual {
+		got := x.Records(facts)
+		if got <= usual {
 			t.Errorf("%v: %d records, and %d with the usual split", v, got, usual)
 		}
-		if key, _, _ := checkShares(v); key != "" {
+		key, _, _ := checkShares(v)
+		if key != "" {
 			t.Errorf("%v is refused", v)
 		}
 	}
@@ -347,7 +356,8 @@ func TestDepthSplitNeedsBuckets(t *testing.T) {
 		{CheckShare: -.1},
 		{CheckShare: math.NaN()},
 	} {
-		if _, err := x.Plan(facts); !errors.Is(err, mechanism.ErrSplit) {
+		_, err := x.Plan(facts)
+		if !errors.Is(err, mechanism.ErrSplit) {
 			t.Errorf("%+v: %v", x, err)
 		}
 	}

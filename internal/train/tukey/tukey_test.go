@@ -164,14 +164,17 @@ func TestRecoversModel(t *testing.T) {
 			fit.Model != regression.Model(m) {
 			t.Errorf("model %+v, mean %v", m, fit.TargetMean)
 		}
-		if c := m.Columns[1]; c.Lower != 0 || c.Upper != 2 || c.Missing != 1 {
+		c := m.Columns[1]
+		if c.Lower != 0 || c.Upper != 2 || c.Missing != 1 {
 			t.Errorf("a declared column is treated as %+v", c)
 		}
-		if c := m.Columns[0]; c.Upper != regression.Unbounded || c.Missing != 1000 {
+		c = m.Columns[0]
+		if c.Upper != regression.Unbounded || c.Missing != 1000 {
 			t.Errorf("a column with a released range is treated as %+v", c)
 		}
 		for i, want := range []float64{3, -2} {
-			if got := m.Terms[i].Coefficient; math.Abs(got-want) > .2 {
+			got := m.Terms[i].Coefficient
+			if math.Abs(got-want) > .2 {
 				t.Errorf("coefficient %d is %v, want %v", i, got, want)
 			}
 		}
@@ -309,7 +312,8 @@ func TestBucketModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	for j, term := range want.Terms {
-		if w := term.Coefficient / deviation[j]; math.Abs(got[j]-w) > 1e-9 {
+		w := term.Coefficient / deviation[j]
+		if math.Abs(got[j]-w) > 1e-9 {
 			t.Errorf("slope %d is %v, want %v", j, got[j], w)
 		}
 	}
@@ -482,7 +486,8 @@ func TestRareCategoryPasses(t *testing.T) {
 				passed++
 			}
 		}
-		if d := passed - c.passes; d < -2 || d > 2 {
+		d := passed - c.passes
+		if d < -2 || d > 2 {
 			t.Errorf("jitter %v: %d of 10 pass, want about %d", c.jitter, passed, c.passes)
 		}
 	}

@@ -18,7 +18,8 @@ import (
 func writeTable(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	err := os.WriteFile(path, []byte(text), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -249,10 +250,12 @@ func TestFormatProposals(t *testing.T) {
 			}
 			return strings.Join(out, " ")
 		}
-		if got := join(previewTable(t, x.text, x.given).Proposals); got != x.want {
+		got := join(previewTable(t, x.text, x.given).Proposals)
+		if got != x.want {
 			t.Errorf("%s: proposed %q, want %q", name, got, x.want)
 		}
-		if got := join(previewTable(t, x.text, x.marked).Proposals); got != "" {
+		got = join(previewTable(t, x.text, x.marked).Proposals)
+		if got != "" {
 			t.Errorf("%s: proposed %q after the proposals were used", name, got)
 		}
 	}
@@ -294,7 +297,8 @@ func TestPreviewCells(t *testing.T) {
 		{0, 2}: {Kind: "unread", Text: "2024-02-30"},
 		{2, 2}: {Kind: "missing"},
 	} {
-		if cell := got.Rows[at[0]][at[1]]; cell != want {
+		cell := got.Rows[at[0]][at[1]]
+		if cell != want {
 			t.Errorf("%v: %+v, want %+v", at, cell, want)
 		}
 	}

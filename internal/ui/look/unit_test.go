@@ -130,7 +130,8 @@ func TestUnitColumnsAreRecognised(t *testing.T) {
 	}
 	for j, c := range columns {
 		looks, byName := table.Columns[j].Identifies(table.Rows)
-		if got := (answer{looks, byName}); got != c.want {
+		got := (answer{looks, byName})
+		if got != c.want {
 			t.Errorf(
 				"%s: %+v, want %+v (%.0f values)",
 				c.name,

@@ -33,7 +33,8 @@ func TestMemory(t *testing.T) {
 			strings.Join(cells, ", "),
 			rows,
 		)
-		if err := os.WriteFile(recipe, []byte(text), 0o600); err != nil {
+		err := os.WriteFile(recipe, []byte(text), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 		cmd := exec.CommandContext(t.Context(), program, "fit", recipe,
@@ -59,7 +60,9 @@ func TestMemory(t *testing.T) {
 		few = *mostRows / 10
 	}
 	least := peak(few)
-	if grown, held := peak(*mostRows)-least, int64(*mostRows-few)*columns*8; grown > held/2 {
+	grown := peak(*mostRows) - least
+	held := int64(*mostRows-few) * columns * 8
+	if grown > held/2 {
 		t.Errorf("the peak grows by %d bytes; the cells of the rows have %d", grown, held)
 	}
 }

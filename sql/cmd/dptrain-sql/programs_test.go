@@ -27,7 +27,8 @@ var built = sync.OnceValues(func() (folder string, err error) {
 	test.Env = append(os.Environ(), "CGO_ENABLED=0") // as other tests have compiled its packages
 	build := exec.Command("go", append(append([]string{"build", "-o", folder}, buildTags...), ".")...)
 	for _, cmd := range []*exec.Cmd{test, build} {
-		if out, failed := cmd.CombinedOutput(); failed != nil {
+		out, failed := cmd.CombinedOutput()
+		if failed != nil {
 			err = errors.Join(err, fmt.Errorf("%w: %s", failed, out))
 		}
 	}
