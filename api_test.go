@@ -52,7 +52,10 @@ func TestExampleRecipesPlanAsRuns(t *testing.T) {
 		r.Data.Header = table.Header
 		published := must(r.Public())
 		if !bytes.Equal(plan.Recipe(), published) {
-			t.Errorf("%s: publishes\n%s\nnot\n%s", path, plan.Recipe(), published)
+			t.Errorf(
+				"%s: publishes\n%s\nnot\n%s",
+				path, plan.Recipe(), published,
+			)
 		}
 		again, err := dptrain.ParseRecipe("published", plan.Recipe())
 		if err != nil {
@@ -86,12 +89,18 @@ func TestRecipeIsChanged(t *testing.T) {
 	if g.Epsilon != 3 ||
 		plan.Method() != "tukey" ||
 		!strings.Contains(string(plan.Recipe()), "fallback: joint-gram") {
-		t.Errorf("%v %s\n%s", g, plan.Method(), plan.Recipe())
+		t.Errorf(
+			"%v %s\n%s",
+			g, plan.Method(), plan.Recipe(),
+		)
 	}
 	run.Model = adassp.AdaSSP{}
 	_, err := run.Plan(table)
 	if !errors.Is(err, pipeline.ErrFallback) {
-		t.Errorf("the fallback is the recipe's, and adassp never abstains: %v", err)
+		t.Errorf(
+			"the fallback is the recipe's, and adassp never abstains: %v",
+			err,
+		)
 	}
 	run.Model = tukey.Tukey{Buckets: 450}
 	run.Fallback = adassp.AdaSSP{}
@@ -112,7 +121,8 @@ func TestRecipeMistakes(t *testing.T) {
 		"r.yaml",
 		[]byte("data: {target: y}\nprivacy: {epsilon: -1}\n"),
 	)
-	if !errors.As(err, &problems) || problems[len(problems)-1].Line == 0 {
+	if !errors.As(err, &problems) ||
+		problems[len(problems)-1].Line == 0 {
 		t.Errorf("%v", err)
 	}
 	_, err = dptrain.ReadRecipe("absent.yaml")
@@ -150,7 +160,14 @@ func memoryTable(t *testing.T) *dataset.Table {
 		}
 	}
 	schema := dataset.Schema{Columns: []dataset.Column{
-		{Name: "dose", Ranged: true, Lower: 0, Upper: 10, HasMissing: true, Missing: 5},
+		{
+			Name:       "dose",
+			Ranged:     true,
+			Lower:      0,
+			Upper:      10,
+			HasMissing: true,
+			Missing:    5,
+		},
 		{
 			Name:       "home",
 			Kind:       dataset.Category,
@@ -158,7 +175,11 @@ func memoryTable(t *testing.T) *dataset.Table {
 			Other:      true,
 		},
 		{Name: "noise"},
-		{Name: "repaid", Kind: dataset.Category, Categories: []string{"no", "yes"}},
+		{
+			Name:       "repaid",
+			Kind:       dataset.Category,
+			Categories: []string{"no", "yes"},
+		},
 	}}
 	return must(
 		dataset.NewTable(
@@ -185,7 +206,10 @@ func TestHold(t *testing.T) {
 	for _, want := range []string{"task: classification", "upper: 10", "missing: 5", "[rent, own]",
 		"classes:"} {
 		if !strings.Contains(string(plan.Recipe()), want) {
-			t.Errorf("no %q in\n%s", want, plan.Recipe())
+			t.Errorf(
+				"no %q in\n%s",
+				want, plan.Recipe(),
+			)
 		}
 	}
 	fit := must(plan.Fit(t.Context(), table))
@@ -196,10 +220,16 @@ func TestHold(t *testing.T) {
 	if len(predictions) != 4000 ||
 		fit.Confusion == nil ||
 		!slices.Equal(fit.Considered, []string{"dose", "home"}) {
-		t.Errorf("%d predictions, %+v", len(predictions), fit)
+		t.Errorf(
+			"%d predictions, %+v",
+			len(predictions), fit,
+		)
 	}
 	err := must(
-		dptrain.Verify(t.Context(), filepath.Join(out, "release"), nil)).Err()
+		dptrain.Verify(
+			t.Context(),
+			filepath.Join(out, "release"), nil,
+		)).Err()
 	if err != nil {
 		t.Error(err)
 	}
@@ -208,7 +238,10 @@ func TestHold(t *testing.T) {
 	check(read.WriteText(&ofFile))
 	check(fit.Report().WriteText(&ofFit))
 	if ofFile.String() != ofFit.String() || ofFile.Len() == 0 {
-		t.Errorf("the report of the file\n%s\nand of the run\n%s", &ofFile, &ofFit)
+		t.Errorf(
+			"the report of the file\n%s\nand of the run\n%s",
+			&ofFile, &ofFit,
+		)
 	}
 	if err := fit.Save(out); !errors.Is(err, dptrain.ErrExists) {
 		t.Errorf("a second save: %v", err)
@@ -241,8 +274,16 @@ func TestHoldUnits(t *testing.T) {
 		ids[i] = uint64(i / 3)
 	}
 	columns := []dataset.Column{
-		{Name: "x", Ranged: true, Upper: 50},
-		{Name: "y", Ranged: true, Upper: 50},
+		{
+			Name:   "x",
+			Ranged: true,
+			Upper:  50,
+		},
+		{
+			Name:   "y",
+			Ranged: true,
+			Upper:  50,
+		},
 	}
 	held := must(
 		dataset.NewTable(
@@ -258,7 +299,10 @@ func TestHoldUnits(t *testing.T) {
 	fit := must(must(run.Plan(dptrain.Hold(held))).Fit(t.Context(), dptrain.Hold(held)))
 	kept := fit.Curator.TrainRows + fit.Curator.HoldoutRows
 	if kept != n/3*2 {
-		t.Errorf("%d records are kept of %d units", kept, n/3)
+		t.Errorf(
+			"%d records are kept of %d units",
+			kept, n/3,
+		)
 	}
 	none := must(
 		dataset.NewTable(
@@ -282,7 +326,8 @@ func TestDeclaredScaling(t *testing.T) {
 	}
 	var problems dptrain.Problems
 	_, err := run.Plan(must(dptrain.Open(houses)))
-	if !errors.As(err, &problems) || !strings.Contains(err.Error(), "lower") {
+	if !errors.As(err, &problems) ||
+		!strings.Contains(err.Error(), "lower") {
 		t.Errorf("%v", err)
 	}
 }
@@ -303,19 +348,29 @@ func TestSharesMatchPlanAndRecipe(t *testing.T) {
 	}
 	shares := map[string]float64{}
 	for _, l := range plan.Steps() {
-		if l.Place.Part == "train" && strings.HasPrefix(l.Place.Branch, "numbers") {
+		if l.Place.Part == "train" &&
+			strings.HasPrefix(l.Place.Branch, "numbers") {
 			shares[l.Place.Stage] += l.Share
 		}
 	}
 	got := shares["selection"] / shares["scaling"]
 	if math.Abs(got-2.5) > 1e-9 {
-		t.Errorf("selection has %v times what the ranges have: %v", got, shares)
+		t.Errorf(
+			"selection has %v times what the ranges have: %v",
+			got, shares,
+		)
 	}
 	run.Selector = nil
 	plan, err = run.Plan(
-		&dptrain.Table{Header: strings.Split("a,b,c,d,e,f,g,y", ",")})
+		&dptrain.Table{Header: strings.Split(
+			"a,b,c,d,e,f,g,y",
+			",",
+		)})
 	if err != nil ||
-		!strings.Contains(string(plan.Recipe()), "budget:\n  ranges: 0.2\n  selection: 0.5\n") {
+		!strings.Contains(
+			string(plan.Recipe()),
+			"budget:\n  ranges: 0.2\n  selection: 0.5\n",
+		) {
 		t.Errorf("%v %s", err, plan.Recipe())
 	}
 	run.Shares = map[string]float64{"choice": .5}
@@ -325,7 +380,8 @@ func TestSharesMatchPlanAndRecipe(t *testing.T) {
 	}
 	run.Shares = map[string]float64{"selection": 1.5}
 	_, err = run.Plan(table)
-	if err == nil || !strings.Contains(err.Error(), `Shares["selection"]`) {
+	if err == nil ||
+		!strings.Contains(err.Error(), `Shares["selection"]`) {
 		t.Error(err)
 	}
 }
@@ -343,9 +399,13 @@ func TestPureRun(t *testing.T) {
 	}
 	table := must(dptrain.Open("testdata/loans.csv"))
 	for name, change := range map[string]func(*dptrain.Run){
-		"auto":     func(*dptrain.Run) {},
-		"selector": func(r *dptrain.Run) { r.Selector = selection.Kendall{K: 2} },
-		"model":    func(r *dptrain.Run) { r.Model = svm.SVM{Lambda: 5} },
+		"auto": func(*dptrain.Run) {},
+		"selector": func(r *dptrain.Run) {
+			r.Selector = selection.Kendall{K: 2}
+		},
+		"model": func(r *dptrain.Run) {
+			r.Model = svm.SVM{Lambda: 5}
+		},
 		"both": func(r *dptrain.Run) {
 			r.Selector = selection.SIS{K: 2}
 			r.Model = boosting.BRC{}
@@ -364,7 +424,10 @@ func TestPureRun(t *testing.T) {
 		}
 		g := plan.Guarantee()
 		if g.Delta != 0 || g.Epsilon > 3 || fit.Model == nil {
-			t.Errorf("%s: %v, model %v", name, g, fit.Model)
+			t.Errorf(
+				"%s: %v, model %v",
+				name, g, fit.Model,
+			)
 		}
 	}
 	for want, change := range map[string]func(*dptrain.Run){
@@ -394,13 +457,23 @@ func TestCountFailure(t *testing.T) {
 		CountFailure: .2,
 	}
 	plan, err := run.Plan(table)
-	if err != nil || !strings.Contains(string(plan.Recipe()), "count:\n  failure: 0.2\n") {
-		t.Errorf("%v\n%s", err, plan.Recipe())
+	if err != nil ||
+		!strings.Contains(
+			string(plan.Recipe()),
+			"count:\n  failure: 0.2\n",
+		) {
+		t.Errorf(
+			"%v\n%s",
+			err, plan.Recipe(),
+		)
 	}
 	run.CountFailure = .7
 	_, err = run.Plan(table)
 	if err == nil ||
-		!strings.Contains(err.Error(), "CountFailure must be above 0 and at most 0.5, not 0.7") {
+		!strings.Contains(
+			err.Error(),
+			"CountFailure must be above 0 and at most 0.5, not 0.7",
+		) {
 		t.Error(err)
 	}
 }

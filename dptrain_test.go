@@ -61,8 +61,11 @@ func ExampleFit_Predictor() {
 		Target:  "price",
 		Epsilon: 2,
 		Columns: map[string]dptrain.Column{
-			"age":   dptrain.Range(0, 90),
-			"ocean": dptrain.Categories("inland", "near bay", "near ocean", "island"),
+			"age": dptrain.Range(0, 90),
+			"ocean": dptrain.Categories(
+				"inland", "near bay", "near ocean",
+				"island",
+			),
 		},
 	}.Plan(table)
 	check(err)
@@ -101,13 +104,18 @@ func must[T any](x T, err error) T {
 // TestPlanReadsNoRow checks that a header is enough to price a run, and that only Fit reads the rows.
 func TestPlanReadsNoRow(t *testing.T) {
 	header := must(dptrain.Open(houses)).Header
-	table := &dptrain.Table{Path: filepath.Join(t.TempDir(), "absent.csv"), Header: header}
+	table := &dptrain.Table{
+		Path:   filepath.Join(t.TempDir(), "absent.csv"),
+		Header: header,
+	}
 	plan, err := dptrain.Run{
 		Target:  "price",
 		Epsilon: 1,
 		Exclude: []string{"ocean"},
 	}.Plan(table)
-	if err != nil || plan.Guarantee().Epsilon != 1 || len(plan.Steps()) == 0 {
+	if err != nil ||
+		plan.Guarantee().Epsilon != 1 ||
+		len(plan.Steps()) == 0 {
 		t.Fatalf("%+v, %v", plan, err)
 	}
 	if _, err := plan.Fit(t.Context(), table); !errors.Is(err, dataset.ErrUnreadable) {
@@ -130,7 +138,10 @@ func TestPlanReadsNoRow(t *testing.T) {
 // every task. None denotes 0.
 func TestDefaults(t *testing.T) {
 	for name, classes := range map[string][]string{"price": nil, "repaid": {"no", "yes"}} {
-		path := map[string]string{"price": houses, "repaid": "testdata/loans.csv"}[name]
+		path := map[string]string{
+			"price":  houses,
+			"repaid": "testdata/loans.csv",
+		}[name]
 		table := must(dptrain.Open(path))
 		starter, problems := recipe.Parse(
 			"starter",
@@ -151,7 +162,10 @@ func TestDefaults(t *testing.T) {
 		got := string(plan.Recipe())
 		want := string(must(starter.Public()))
 		if got != want {
-			t.Errorf("the recipe of the run:\n%s\nof `dptrain init`:\n%s", got, want)
+			t.Errorf(
+				"the recipe of the run:\n%s\nof `dptrain init`:\n%s",
+				got, want,
+			)
 		}
 	}
 	plan, err := dptrain.Run{
@@ -162,14 +176,20 @@ func TestDefaults(t *testing.T) {
 	if err != nil ||
 		slices.Contains(plan.Stages(), "held-out metric") ||
 		!strings.Contains(string(plan.Recipe()), "\nholdout: 0\n") {
-		t.Errorf("%s, %v", plan.Recipe(), err)
+		t.Errorf(
+			"%s, %v",
+			plan.Recipe(), err,
+		)
 	}
 }
 
 // TestInvalidSettingsAreRejectedBeforeReading checks that missing and invalid settings are rejected with the messages
 // of the recipe, before the file is opened.
 func TestInvalidSettingsAreRejectedBeforeReading(t *testing.T) {
-	table := &dptrain.Table{Path: "absent.csv", Header: []string{"x", "y"}}
+	table := &dptrain.Table{
+		Path:   "absent.csv",
+		Header: []string{"x", "y"},
+	}
 	book := dptrain.OpenLedger(filepath.Join(t.TempDir(), "l"))
 	for want, run := range map[string]dptrain.Run{
 		"Epsilon is required":                   {Target: "y"},
@@ -177,7 +197,11 @@ func TestInvalidSettingsAreRejectedBeforeReading(t *testing.T) {
 		"Target is required":                    {Epsilon: 1},
 		`the target "z" is not in the header`:   {Target: "z", Epsilon: 1},
 		"Holdout must be from 0 to 0.5, not -2": {Target: "y", Epsilon: 1, Holdout: -2},
-		"Delta":                                 {Target: "y", Epsilon: 1, Delta: 2},
+		"Delta": {
+			Target:  "y",
+			Epsilon: 1,
+			Delta:   2,
+		},
 		"Dataset is required": {
 			Target:  "y",
 			Epsilon: 1,
@@ -195,8 +219,13 @@ func TestInvalidSettingsAreRejectedBeforeReading(t *testing.T) {
 		},
 	} {
 		plan, err := run.Plan(table)
-		if plan != nil || err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v, %v, want %q", run, plan, err, want)
+		if plan != nil ||
+			err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf(
+				"%+v: %v, %v, want %q",
+				run, plan, err, want,
+			)
 		}
 	}
 	_, err := dptrain.Open("absent.csv")
@@ -214,7 +243,11 @@ func TestLedger(t *testing.T) {
 	check(book.Register(
 		t.Context(),
 		"houses",
-		budget.Total{Epsilon: 1.2, Delta: 1e-6, BlackBox: 1e-7},
+		budget.Total{
+			Epsilon:  1.2,
+			Delta:    1e-6,
+			BlackBox: 1e-7,
+		},
 	))
 	inner := ledger.New(path, ledger.Options{})
 	table := must(dptrain.Open(houses))
@@ -251,12 +284,18 @@ func TestLedger(t *testing.T) {
 	}) {
 		t.Error("a run in a ledger warns that there is none")
 	}
-	absent := &dptrain.Table{Path: filepath.Join(dir, "absent.csv"), Header: table.Header}
+	absent := &dptrain.Table{
+		Path:   filepath.Join(dir, "absent.csv"),
+		Header: table.Header,
+	}
 	var spent *dptrain.SpentError
 	_, err := must(run.Plan(absent)).Fit(t.Context(), absent)
 	if !errors.As(err, &spent) ||
 		!strings.Contains(err.Error(), "the largest epsilon that fits is") {
-		t.Errorf("over the total, before the file was touched: %v", err)
+		t.Errorf(
+			"over the total, before the file was touched: %v",
+			err,
+		)
 	}
 }
 
@@ -269,7 +308,11 @@ func TestLedgerIsBusy(t *testing.T) {
 	check(book.Register(
 		t.Context(),
 		"houses",
-		budget.Total{Epsilon: 5, Delta: 1e-5, BlackBox: 1e-6},
+		budget.Total{
+			Epsilon:  5,
+			Delta:    1e-5,
+			BlackBox: 1e-6,
+		},
 	))
 	table := must(dptrain.Open(houses))
 	run := dptrain.Run{
@@ -304,8 +347,12 @@ func TestLedgerIsBusy(t *testing.T) {
 	}
 	check(os.Rename(path+".away", path))
 	err = fit.Save(later)
-	if err != nil || !slices.Contains(filesIn(later), "release/model.json") {
-		t.Errorf("save: %v, %v", filesIn(later), err)
+	if err != nil ||
+		!slices.Contains(filesIn(later), "release/model.json") {
+		t.Errorf(
+			"save: %v, %v",
+			filesIn(later), err,
+		)
 	}
 }
 
@@ -366,13 +413,20 @@ func TestSave(t *testing.T) {
 			}
 		}
 	}
-	if !slices.IsSorted(shares) || shares[0] != 0 || shares[len(shares)-1] != 1 {
+	if !slices.IsSorted(shares) ||
+		shares[0] != 0 ||
+		shares[len(shares)-1] != 1 {
 		t.Errorf("shares: %v", shares)
 	}
 	slices.Sort(stages)
-	planned := slices.Sorted(slices.Values(append(plan.Stages(), "read", "done")))
+	planned := slices.Sorted(slices.Values(append(
+		plan.Stages(), "read", "done",
+	)))
 	if !slices.Equal(stages, planned) {
-		t.Errorf("stages: %v, planned: %v", stages, planned)
+		t.Errorf(
+			"stages: %v, planned: %v",
+			stages, planned,
+		)
 	}
 }
 
@@ -394,7 +448,10 @@ func TestPrivateColumns(t *testing.T) {
 		Delta:    1e-5,
 		Relation: budget.SubstitutePrivateColumns,
 	}
-	check(book.Register(t.Context(), "houses", total, "area", "garden"))
+	check(book.Register(
+		t.Context(), "houses", total,
+		"area", "garden",
+	))
 	run := dptrain.Run{
 		Target:   "price",
 		Epsilon:  1,
@@ -412,7 +469,10 @@ func TestPrivateColumns(t *testing.T) {
 	plan := must(run.Plan(table))
 	fit := must(plan.Fit(t.Context(), table))
 	if fit.Guarantee.Relation != total.Relation || fit.Unprotected == nil {
-		t.Errorf("%v, %+v", fit.Guarantee, fit.Unprotected)
+		t.Errorf(
+			"%v, %+v",
+			fit.Guarantee, fit.Unprotected,
+		)
 	}
 }
 
@@ -437,8 +497,13 @@ func TestPrivateTarget(t *testing.T) {
 		Columns:  map[string]dptrain.Column{"price": {Private: true}},
 	}
 	fit := must(must(run.Plan(table)).Fit(t.Context(), table))
-	if fit.Guarantee.Relation != total.Relation || fit.R2 == nil || fit.R2.Value < .4 {
-		t.Errorf("%v, R² %+v", fit.Guarantee, fit.R2)
+	if fit.Guarantee.Relation != total.Relation ||
+		fit.R2 == nil ||
+		fit.R2.Value < .4 {
+		t.Errorf(
+			"%v, R² %+v",
+			fit.Guarantee, fit.R2,
+		)
 	}
 	for _, name := range table.Header {
 		run.Columns[name] = dptrain.Column{Private: true}
@@ -468,7 +533,10 @@ func TestStreamedRunRemovesScratch(t *testing.T) {
 	if fit.Curator.Rows != bytes.Count(rows, []byte("\n"))-1 ||
 		fit.R2 == nil ||
 		fit.Curator.Seconds["read"] <= 0 {
-		t.Errorf("%d rows, R² %v", fit.Curator.Rows, fit.R2)
+		t.Errorf(
+			"%d rows, R² %v",
+			fit.Curator.Rows, fit.R2,
+		)
 	}
 	left := must(os.ReadDir(folder))
 	if len(left) > 0 {
@@ -515,7 +583,10 @@ func TestForeignSelectorAndTrainerAreNamed(t *testing.T) {
 	}
 	plan := must(run.Plan(table))
 	if plan.Method() != "tukey" || plan.Recipe() != nil {
-		t.Errorf("method %s, recipe %s", plan.Method(), plan.Recipe())
+		t.Errorf(
+			"method %s, recipe %s",
+			plan.Method(), plan.Recipe(),
+		)
 	}
 	fit := must(plan.Fit(t.Context(), table))
 	if fit.R2 != nil || len(fit.Selected) != 5 {

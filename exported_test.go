@@ -34,7 +34,10 @@ func TestExportedNames(t *testing.T) {
 		}
 	}
 	if total > mostExported {
-		t.Errorf("%d exported names, at most %d", total, mostExported)
+		t.Errorf(
+			"%d exported names, at most %d",
+			total, mostExported,
+		)
 		for _, dir := range slices.Sorted(maps.Keys(count)) {
 			t.Logf("%4d %s", count[dir], dir)
 		}
@@ -121,7 +124,8 @@ func internalTypes(file *ast.File) []string {
 	for _, d := range file.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			if d.Name.IsExported() && (d.Recv == nil || receiverName(d).IsExported()) {
+			if d.Name.IsExported() &&
+				(d.Recv == nil || receiverName(d).IsExported()) {
 				check(d.Name.Name, d.Type)
 			}
 		case *ast.GenDecl:
@@ -157,7 +161,8 @@ func checkType(name string, of ast.Expr, check func(member string, types ...ast.
 		return
 	}
 	for _, f := range fields.List {
-		if len(f.Names) == 0 || slices.ContainsFunc(f.Names, (*ast.Ident).IsExported) {
+		if len(f.Names) == 0 ||
+			slices.ContainsFunc(f.Names, (*ast.Ident).IsExported) {
 			check(name, f.Type)
 		}
 	}

@@ -40,7 +40,13 @@ func TestPureMatrix(t *testing.T) {
 		table := dptrain.Hold(pureTable(t, classes))
 		for _, s := range selectors {
 			for _, m := range models {
-				run := dptrain.Run{Target: "y", Epsilon: 4, Delta: dptrain.None, Selector: s, Model: m}
+				run := dptrain.Run{
+					Target:   "y",
+					Epsilon:  4,
+					Delta:    dptrain.None,
+					Selector: s,
+					Model:    m,
+				}
 				target := "number"
 				if classes {
 					target = "classes"
@@ -56,7 +62,10 @@ func TestPureMatrix(t *testing.T) {
 	}
 	want := must(os.ReadFile(path))
 	if string(want) != list.String() {
-		t.Errorf("%s differs from\n%s", path, list.String())
+		t.Errorf(
+			"%s differs from\n%s",
+			path, list.String(),
+		)
 	}
 }
 
@@ -74,7 +83,10 @@ func pureOutcome(t *testing.T, run dptrain.Run, table *dptrain.Table) string {
 	g := plan.Guarantee()
 	if g.Delta != 0 || g.Epsilon > 4*(1+1e-9) || fit.Model == nil ||
 		fit.R2 == nil && fit.Confusion == nil {
-		t.Errorf("%+v: guarantee %v, model %v, no metric", run, g, fit.Model)
+		t.Errorf(
+			"%+v: guarantee %v, model %v, no metric",
+			run, g, fit.Model,
+		)
 	}
 	return "trains"
 }
@@ -91,9 +103,18 @@ func pureTable(t *testing.T, classes bool) *dataset.Table {
 			Name: fmt.Sprint("x", j), Ranged: true, Lower: -1, Upper: 1,
 		})
 	}
-	target := dataset.Column{Name: "y", Ranged: true, Lower: -2, Upper: 2}
+	target := dataset.Column{
+		Name:   "y",
+		Ranged: true,
+		Lower:  -2,
+		Upper:  2,
+	}
 	if classes {
-		target = dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"no", "yes"}}
+		target = dataset.Column{
+			Name:       "y",
+			Kind:       dataset.Category,
+			Categories: []string{"no", "yes"},
+		}
 	}
 	s.Columns = append(s.Columns, target)
 	for range 400 {

@@ -50,7 +50,10 @@ func flatRecords(n int) []flat {
 // predictions of single structs and of a table of structs, whose missing cells are no error.
 func TestHoldRows(t *testing.T) {
 	table := must(dptrain.HoldRows(flatRecords(8_000)))
-	want := []string{"area", "floor", "street", "lift", "rent", "owner"}
+	want := []string{
+		"area", "floor", "street", "lift",
+		"rent", "owner",
+	}
 	if !slices.Equal(table.Header, want) {
 		t.Errorf("header %v", table.Header)
 	}
@@ -82,10 +85,15 @@ func TestHoldRows(t *testing.T) {
 		}
 		predictor := must(fit.Predictor())
 		rows := flatRecords(20)
-		all := must(dptrain.Predict(t.Context(), fit.Model, must(dptrain.HoldRows(rows))))
+		all := must(dptrain.Predict(
+			t.Context(), fit.Model,
+			must(dptrain.HoldRows(rows)),
+		))
 		for i := range rows {
 			rent, err := predictor.PredictStruct(&rows[i])
-			if err != nil || rent != all[i] || math.Abs(rent-rows[i].Rent) > 500 {
+			if err != nil ||
+				rent != all[i] ||
+				math.Abs(rent-rows[i].Rent) > 500 {
 				t.Errorf(
 					"%s: %v, %v, in a table %v, want about %v",
 					name,
@@ -98,7 +106,10 @@ func TestHoldRows(t *testing.T) {
 		}
 		_, err = predictor.PredictStruct(struct{ Area float64 }{70})
 		if err == nil || !strings.Contains(err.Error(), "street") {
-			t.Errorf("%s: a struct without a column: %v", name, err)
+			t.Errorf(
+				"%s: a struct without a column: %v",
+				name, err,
+			)
 		}
 	}
 }
@@ -122,8 +133,13 @@ func TestHoldRowsClasses(t *testing.T) {
 			t.Fatalf("%s: %v", run.Target, err)
 		}
 		fit := must(plan.Fit(t.Context(), table))
-		if fit.Confusion == nil || fit.Task != "classification" || fit.R2 != nil {
-			t.Errorf("%s: %+v", run.Target, fit.Confusion)
+		if fit.Confusion == nil ||
+			fit.Task != "classification" ||
+			fit.R2 != nil {
+			t.Errorf(
+				"%s: %+v",
+				run.Target, fit.Confusion,
+			)
 		}
 	}
 }
@@ -176,4 +192,6 @@ func TestForeignMethods(t *testing.T) {
 // foreign is a method of another module.
 type foreign struct{}
 
-func (foreign) Name() string { return "kendall" }
+func (foreign) Name() string {
+	return "kendall"
+}

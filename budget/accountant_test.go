@@ -11,7 +11,10 @@ import (
 func drawLaw(t *rapid.T, label string) Law {
 	k := Kind(rapid.IntRange(0, 4).Draw(t, label+" kind"))
 	n := rapid.IntRange(1, 12).Draw(t, label+" draws")
-	size := math.Exp(rapid.Float64Range(math.Log(0.01), math.Log(1.5)).Draw(
+	size := math.Exp(rapid.Float64Range(
+		math.Log(0.01),
+		math.Log(1.5),
+	).Draw(
 		t,
 		label+" log size",
 	))
@@ -57,7 +60,10 @@ func TestCurveShape(t *testing.T) {
 		dm := c.deltaAt(m)
 		db := c.deltaAt(b)
 		if !(0 <= db && db <= dm && dm <= da && da <= 1+1e-9) {
-			t.Fatalf("PLD curve at %v, %v, %v: %v, %v, %v", a, m, b, da, dm, db)
+			t.Fatalf(
+				"PLD curve at %v, %v, %v: %v, %v, %v",
+				a, m, b, da, dm, db,
+			)
 		}
 		if dm > (da+db)/2+1e-12 {
 			t.Fatalf(
@@ -74,11 +80,18 @@ func TestCurveShape(t *testing.T) {
 			y <= x*(1+1e-9) &&
 			x <= 1 &&
 			x <= da) {
-			t.Fatalf("Compose at %v, %v: %v, %v; PLD %v", a, b, x, y, da)
+			t.Fatalf(
+				"Compose at %v, %v: %v, %v; PLD %v",
+				a, b, x, y, da,
+			)
 		}
 		e := all.Epsilon(1e-6)
-		if !math.IsInf(e, 1) && all.Delta(e) > 1e-6*(1+1e-9) {
-			t.Fatalf("Epsilon(1e-6) = %v, where delta is %v", e, all.Delta(e))
+		if !math.IsInf(e, 1) &&
+			all.Delta(e) > 1e-6*(1+1e-9) {
+			t.Fatalf(
+				"Epsilon(1e-6) = %v, where delta is %v",
+				e, all.Delta(e),
+			)
 		}
 	})
 }
@@ -103,8 +116,14 @@ func (a outcomeTable) hockeyStick(eps float64) float64 {
 	pq := 0.0
 	qp := 0.0
 	for i := range a.p {
-		pq += math.Max(0, a.p[i]-math.Exp(eps)*a.q[i])
-		qp += math.Max(0, a.q[i]-math.Exp(eps)*a.p[i])
+		pq += math.Max(
+			0,
+			a.p[i]-math.Exp(eps)*a.q[i],
+		)
+		qp += math.Max(
+			0,
+			a.q[i]-math.Exp(eps)*a.p[i],
+		)
 	}
 	return math.Max(pq, qp)
 }
@@ -218,7 +237,10 @@ func TestAccountantsNeverUnderstateLoss(t *testing.T) {
 		}
 		step := rapid.SampledFrom([]float64{0, 1e-3, 0.03, 0.4}).Draw(t, "grid")
 		coarse := composePLD(step, laws...)
-		for _, eps := range []float64{-0.5, 0, 0.1, 0.5, 1, 2} {
+		for _, eps := range []float64{
+			-0.5, 0, 0.1, 0.5,
+			1, 2,
+		} {
 			want := total.hockeyStick(eps)
 			got := c.Delta(eps)
 			if got < want-1e-13 {
@@ -254,7 +276,10 @@ func TestAccountantBoundsAreTight(t *testing.T) {
 			b, _ := math.Lgamma(float64(k + 1))
 			c, _ := math.Lgamma(float64(n - k + 1))
 			mass := math.Exp(a - b - c + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
-			sum += mass * math.Max(0, -math.Expm1(x-float64(2*k-n)*e))
+			sum += mass * math.Max(
+				0,
+				-math.Expm1(x-float64(2*k-n)*e),
+			)
 		}
 		return sum
 	}
@@ -264,8 +289,12 @@ func TestAccountantBoundsAreTight(t *testing.T) {
 			for _, x := range []float64{0, 0.3, 1.1} {
 				got := c.deltaAt(x)
 				want := binomial(e, n, x)
-				if got < want*(1-1e-10) || got > want*(1+2e-3)+2e-12 {
-					t.Errorf("RR(%v)x%d at %v: %v, exact %v", e, n, x, got, want)
+				if got < want*(1-1e-10) ||
+					got > want*(1+2e-3)+2e-12 {
+					t.Errorf(
+						"RR(%v)x%d at %v: %v, exact %v",
+						e, n, x, got, want,
+					)
 				}
 			}
 		}
@@ -303,10 +332,16 @@ func TestAccountantBoundsAreTight(t *testing.T) {
 	}
 	two := gaussianTable(0.5, 0.01, 900)
 	lap := laplaceTable(0.3, 0.02, 500)
-	got := composePLD(0, gaussianLaw(0.5), pureLaw(Laplace, 0.3, 1)).deltaAt(0.7)
+	got := composePLD(
+		0, gaussianLaw(0.5),
+		pureLaw(Laplace, 0.3, 1),
+	).deltaAt(0.7)
 	want := two.composeWith(lap).hockeyStick(0.7)
 	if got < want || got > want*(1+1e-3) {
-		t.Errorf("Gaussian and Laplace: %v, brute force %v", got, want)
+		t.Errorf(
+			"Gaussian and Laplace: %v, brute force %v",
+			got, want,
+		)
 	}
 }
 
@@ -342,7 +377,10 @@ func TestOneOfCoversAdaptiveChoice(t *testing.T) {
 		)
 		exceeded = exceeded || chosen > fixed*1.001
 		if got := p.Delta(eps); got < chosen {
-			t.Errorf("delta(%v) = %v, an adaptive choice attains %v", eps, got, chosen)
+			t.Errorf(
+				"delta(%v) = %v, an adaptive choice attains %v",
+				eps, got, chosen,
+			)
 		}
 	}
 	if !exceeded {
@@ -391,16 +429,35 @@ func TestRenyiCurves(t *testing.T) {
 		h := law.Epsilon / 7e3
 		m := connectDots(law.sampleCurve(h), h)
 		for _, a := range []float64{1.5, 2, 8, 40} {
-			checkNear(t, law.Kind.String(), law.logMoment(a-1), m.logMoment(a-1), 1e-5)
+			checkNear(
+				t, law.Kind.String(),
+				law.logMoment(a-1),
+				m.logMoment(a-1), 1e-5,
+			)
 			r := law.renyiDivergence(a)
 			if r > law.Epsilon || r > a*law.Epsilon*law.Epsilon/2 {
-				t.Errorf("%v: renyi(%v) = %v is above the pure bounds", law, a, r)
+				t.Errorf(
+					"%v: renyi(%v) = %v is above the pure bounds",
+					law, a, r,
+				)
 			}
 		}
 	}
-	checkNear(t, "logSinhc joins", logSinhc(0.3-1e-12), logSinhc(0.3+1e-12), 1e-10)
-	checkNear(t, "logCosh joins", logCosh(1-1e-12), logCosh(1+1e-12), 1e-10)
-	checkNear(t, "logSinhc large", logSinhc(800), 800-math.Log(1600), 1e-14)
+	checkNear(
+		t, "logSinhc joins",
+		logSinhc(0.3-1e-12),
+		logSinhc(0.3+1e-12),
+		1e-10,
+	)
+	checkNear(
+		t, "logCosh joins",
+		logCosh(1-1e-12),
+		logCosh(1+1e-12), 1e-10,
+	)
+	checkNear(
+		t, "logSinhc large", logSinhc(800),
+		800-math.Log(1600), 1e-14,
+	)
 }
 
 // TestSelectionOfPure checks that a selection among pure candidates costs no more than (2+eta) epsilon.

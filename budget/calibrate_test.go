@@ -28,7 +28,11 @@ func drawTree(t *rapid.T, label string, depth int, pureOnly bool) Node {
 	case OpParallel:
 		return Parallel(label, kid(0), kid(1))
 	case OpBranches:
-		return Branches(label, LaplaceLeaf("look", 0.03, 1), kid(0), kid(1))
+		return Branches(
+			label,
+			LaplaceLeaf("look", 0.03, 1),
+			kid(0), kid(1),
+		)
 	}
 	low := 0
 	if pureOnly {
@@ -46,7 +50,10 @@ func drawTree(t *rapid.T, label string, depth int, pureOnly bool) Node {
 func drawTarget(t *rapid.T) Target {
 	return Target{
 		Epsilon: math.Exp(
-			rapid.Float64Range(math.Log(0.1), math.Log(8)).Draw(t, "log epsilon")),
+			rapid.Float64Range(
+				math.Log(0.1),
+				math.Log(8),
+			).Draw(t, "log epsilon")),
 		Delta:       rapid.SampledFrom([]float64{1e-9, 1e-6, 1e-3}).Draw(t, "delta"),
 		Composition: Composition(rapid.IntRange(0, 1).Draw(t, "composition")),
 	}
@@ -67,7 +74,10 @@ func TestCalibrateProperties(t *testing.T) {
 		}
 		d := p.Delta(target.Epsilon)
 		if d > target.Delta {
-			t.Fatalf("delta(%v) = %v exceeds %v", target.Epsilon, d, target.Delta)
+			t.Fatalf(
+				"delta(%v) = %v exceeds %v",
+				target.Epsilon, d, target.Delta,
+			)
 		}
 		e := p.Epsilon(target.Delta)
 		if e > target.Epsilon*(1+1e-11) {
@@ -100,7 +110,10 @@ func TestCalibrateProperties(t *testing.T) {
 			r := lossParameter(again.Leaves()[i].Law) /
 				lossParameter(l.Law)
 			if math.Abs(r-1) > 3e-6 {
-				t.Fatalf("%s: shares are not relative: ratio %v", l.Path, r)
+				t.Fatalf(
+					"%s: shares are not relative: ratio %v",
+					l.Path, r,
+				)
 			}
 		}
 	})
@@ -128,14 +141,20 @@ func TestCalibrateTight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, err := Calibrate(Sequence("s", a, b, GaussianLeaf("c", 0.1, 1)), target)
+		q, err := Calibrate(
+			Sequence("s", a, b, GaussianLeaf("c", 0.1, 1)),
+			target,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var grown []Law
 		for i, l := range p.Leaves() {
 			if lossParameter(q.Leaves()[i].Law) >= lossParameter(l.Law) {
-				t.Fatalf("%s: an added leaf did not lower it", l.Path)
+				t.Fatalf(
+					"%s: an added leaf did not lower it",
+					l.Path,
+				)
 			}
 			law := l.Law
 			law.Mu *= 1.01
@@ -148,7 +167,10 @@ func TestCalibrateTight(t *testing.T) {
 		}
 		d := c.Delta(target.Epsilon)
 		if d <= target.Delta {
-			t.Fatalf("laws 1%% larger would still fit: delta %v of %v", d, target.Delta)
+			t.Fatalf(
+				"laws 1%% larger would still fit: delta %v of %v",
+				d, target.Delta,
+			)
 		}
 	})
 }
@@ -164,7 +186,10 @@ func TestCalibratePure(t *testing.T) {
 		}
 		e := p.Epsilon(0)
 		if !(e <= target.Epsilon*(1+1e-15) && e >= target.Epsilon*(1-1e-12)) {
-			t.Fatalf("epsilon at delta 0 is %v of %v", e, target.Epsilon)
+			t.Fatalf(
+				"epsilon at delta 0 is %v of %v",
+				e, target.Epsilon,
+			)
 		}
 		d := p.Delta(target.Epsilon)
 		if d != 0 {
@@ -172,7 +197,11 @@ func TestCalibratePure(t *testing.T) {
 		}
 	})
 	p, err := Calibrate(
-		Sequence("s", LaplaceLeaf("l", 2, 4), ExponentialLeaf("e", 1, 3)),
+		Sequence(
+			"s",
+			LaplaceLeaf("l", 2, 4),
+			ExponentialLeaf("e", 1, 3),
+		),
 		Target{Epsilon: 1},
 	)
 	if err != nil {
@@ -188,7 +217,11 @@ func TestCalibratePure(t *testing.T) {
 	l, _ := p.Law("s/l")
 	checkNear(t, "laplace", l.Epsilon, 2.0/3/4, 1e-14)
 	_, err = Calibrate(
-		Sequence("s", LaplaceLeaf("l", 1, 1), GaussianLeaf("g", 1, 1)),
+		Sequence(
+			"s",
+			LaplaceLeaf("l", 1, 1),
+			GaussianLeaf("g", 1, 1),
+		),
 		Target{Epsilon: 1},
 	)
 	var np *NotPureError
@@ -223,7 +256,11 @@ func TestCalibrateBasic(t *testing.T) {
 	}
 	g, _ := p.Law("s/g")
 	l, _ := p.Law("s/l")
-	checkNear(t, "gaussian", g.Mu, GaussianMu(1.6*0.75/3, 6e-6/3), 1e-12)
+	checkNear(
+		t, "gaussian", g.Mu,
+		GaussianMu(1.6*0.75/3, 6e-6/3),
+		1e-12,
+	)
 	checkNear(t, "laplace", l.Epsilon, 1.6*0.25/5, 1e-14)
 	e := p.Epsilon(1e-5)
 	if e >= 2 || e < 0.5 {
@@ -239,20 +276,39 @@ func TestCalibrateBasic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]float64{"s/a": 0.5, "s/p/b": 0.5, "s/p/c": 1.5} {
+	for path, want := range map[string]float64{
+		"s/a":   0.5,
+		"s/p/b": 0.5,
+		"s/p/c": 1.5,
+	} {
 		law, _ := q.Law(path)
 		checkNear(t, path, law.Epsilon, want, 1e-14)
 	}
-	_, err = Calibrate(SelectBest("s", Selection{0, 0.1}, GaussianLeaf("g", 1, 1)), target)
+	_, err = Calibrate(
+		SelectBest(
+			"s", Selection{0, 0.1},
+			GaussianLeaf("g", 1, 1),
+		),
+		target,
+	)
 	if !errors.Is(err, ErrNotPure) {
 		t.Errorf("basic selection among Gaussians: %v", err)
 	}
-	r, err := Calibrate(SelectBest("s", Selection{1, 0.1}, LaplaceLeaf("g", 1, 1)), target)
+	r, err := Calibrate(
+		SelectBest(
+			"s", Selection{1, 0.1},
+			LaplaceLeaf("g", 1, 1),
+		),
+		target,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	law, _ := r.Law("s/g")
-	checkNear(t, "(2+eta) epsilon", law.Epsilon, 2.0/3, 1e-14)
+	checkNear(
+		t, "(2+eta) epsilon",
+		law.Epsilon, 2.0/3, 1e-14,
+	)
 	_, err = Calibrate(
 		Sequence("s",
 			GaussianLeaf("g", 1, 1),
@@ -300,12 +356,20 @@ func TestParallelCostsItsLargerKid(t *testing.T) {
 		)
 		got := nested.Delta(eps)
 		want := math.Max(withA.Delta(eps), withB.Delta(eps))
-		if got < want*(1-1e-12) || got > want*(1+1e-3)+1e-11 {
-			t.Errorf("par in a seq: delta(%v) = %v, want %v", eps, got, want)
+		if got < want*(1-1e-12) ||
+			got > want*(1+1e-3)+1e-11 {
+			t.Errorf(
+				"par in a seq: delta(%v) = %v, want %v",
+				eps, got, want,
+			)
 		}
 	}
 	rho, delta, ok := nested.ZCDP()
-	checkNear(t, "zCDP", rho, 4*0.04/8+math.Max(0.02, 0.09), 1e-12)
+	checkNear(
+		t, "zCDP", rho,
+		4*0.04/8+math.Max(0.02, 0.09),
+		1e-12,
+	)
 	if !ok || delta != 0 {
 		t.Errorf("zCDP delta %v, %v", delta, ok)
 	}
@@ -317,7 +381,10 @@ func TestBranchesCostTheirLargest(t *testing.T) {
 	target := Target{Epsilon: 1, Delta: 1e-6}
 	a := GaussianLeaf("a", 1, 1)
 	b := ExponentialLeaf("b", 1, 10)
-	p, err := Calibrate(Branches("o", LaplaceLeaf("n", 0.03, 1), a, b), target)
+	p, err := Calibrate(
+		Branches("o", LaplaceLeaf("n", 0.03, 1), a, b),
+		target,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +393,10 @@ func TestBranchesCostTheirLargest(t *testing.T) {
 	checkNear(t, "informer", n.Epsilon, 0.03, 1e-15)
 	gain := mu.Mu / GaussianMu(0.97, 1e-6)
 	if gain < 1.015 || gain > 1.03 {
-		t.Errorf("beside a branch with the rest of epsilon this one has %v of mu", gain)
+		t.Errorf(
+			"beside a branch with the rest of epsilon this one has %v of mu",
+			gain,
+		)
 	}
 	votes, _ := p.Law("o/b")
 	alone, err := Compose(votes)
@@ -335,7 +405,10 @@ func TestBranchesCostTheirLargest(t *testing.T) {
 	}
 	for eps := 0.0; eps < 2; eps += 0.2 {
 		d := p.Delta(eps)
-		most := math.Max(gaussianDelta(mu.Mu, eps-0.03), alone.Delta(eps-0.03))
+		most := math.Max(
+			gaussianDelta(mu.Mu, eps-0.03),
+			alone.Delta(eps-0.03),
+		)
 		if eps < 1.5 && d > most*(1-.01) {
 			t.Errorf(
 				"delta(%v) = %v, not below the largest branch with the rest of epsilon: %v",
@@ -346,14 +419,21 @@ func TestBranchesCostTheirLargest(t *testing.T) {
 		}
 		for _, branch := range []Law{mu, votes} {
 			c, err := Compose(n, branch)
-			if err != nil || d < c.Delta(eps)*(1-2e-4)-3e-12 {
-				t.Errorf("delta(%v) = %v is below that of branch %v (%v)", eps, d, branch, err)
+			if err != nil ||
+				d < c.Delta(eps)*(1-2e-4)-3e-12 {
+				t.Errorf(
+					"delta(%v) = %v is below that of branch %v (%v)",
+					eps, d, branch, err,
+				)
 			}
 		}
 	}
 	d := p.Delta(1)
 	if d > 1e-6 || d < 0.99e-6 {
-		t.Errorf("delta(1) = %v, want just under 1e-6", d)
+		t.Errorf(
+			"delta(1) = %v, want just under 1e-6",
+			d,
+		)
 	}
 	l := p.Leaves()[0]
 	if !l.Informer || p.Leaves()[1].Informer {
@@ -373,8 +453,15 @@ func TestBranchesCostTheirLargest(t *testing.T) {
 		l, _ := q.Law(path)
 		return l
 	}
-	for _, path := range []string{"s/o/a", "s/o/b"} {
-		c, err := Compose(law("s/g"), law("s/o/n"), law(path))
+	for _, path := range []string{
+		"s/o/a",
+		"s/o/b",
+	} {
+		c, err := Compose(
+			law("s/g"),
+			law("s/o/n"),
+			law(path),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -393,7 +480,10 @@ func TestBranchesCostTheirLargest(t *testing.T) {
 	}
 	d = q.Delta(1)
 	if d > 1e-6 || d < 0.99e-6 {
-		t.Errorf("delta(1) = %v, want just under 1e-6", d)
+		t.Errorf(
+			"delta(1) = %v, want just under 1e-6",
+			d,
+		)
 	}
 }
 
@@ -415,7 +505,8 @@ func TestGuarantee(t *testing.T) {
 		p.Target() != target {
 		t.Errorf("guarantee %+v", g)
 	}
-	if g.Spent > 1.25 || g.Spent < 1.25*(1-1e-6) {
+	if g.Spent > 1.25 ||
+		g.Spent < 1.25*(1-1e-6) {
 		t.Errorf("spent %v of 1.25", g.Spent)
 	}
 	seen := false
@@ -426,7 +517,10 @@ func TestGuarantee(t *testing.T) {
 			t.Errorf("profile is not monotone: %v", g.Profile)
 		}
 		if pt.Delta != p.Delta(pt.Epsilon) {
-			t.Errorf("profile at %v: %v", pt.Epsilon, pt.Delta)
+			t.Errorf(
+				"profile at %v: %v",
+				pt.Epsilon, pt.Delta,
+			)
 		}
 	}
 	if !seen {
@@ -434,12 +528,19 @@ func TestGuarantee(t *testing.T) {
 	}
 	// The mu covers the profile everywhere, and a slightly smaller mu does not.
 	top := p.Epsilon(MinDelta)
-	covered := gaussianDelta(g.Mu*(1-2e-4), top) >= p.Delta(top)
+	covered := gaussianDelta(
+		g.Mu*(1-2e-4), top,
+	) >= p.Delta(top)
 	for eps := 0.0; p.Delta(eps) >= MinDelta; eps += 0.002 {
 		if gaussianDelta(g.Mu, eps) < p.Delta(eps) {
-			t.Fatalf("mu %v does not cover epsilon %v", g.Mu, eps)
+			t.Fatalf(
+				"mu %v does not cover epsilon %v",
+				g.Mu, eps,
+			)
 		}
-		covered = covered && gaussianDelta(g.Mu*(1-2e-4), eps) >= p.Delta(eps)
+		covered = covered && gaussianDelta(
+			g.Mu*(1-2e-4), eps,
+		) >= p.Delta(eps)
 	}
 	if covered {
 		t.Error("mu is not the smallest")
@@ -448,14 +549,23 @@ func TestGuarantee(t *testing.T) {
 	only, err := Calibrate(
 		Parallel("p",
 			GaussianLeaf("a", 1, 4),
-			Sequence("s", GaussianLeaf("b", 1, 1), GaussianLeaf("c", 3, 2)),
+			Sequence(
+				"s",
+				GaussianLeaf("b", 1, 1),
+				GaussianLeaf("c", 3, 2),
+			),
 		),
 		target,
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkNear(t, "mu of Gaussians", only.Guarantee().Mu, GaussianMu(1.25, 1e-6), 1e-12)
+	checkNear(
+		t, "mu of Gaussians",
+		only.Guarantee().Mu,
+		GaussianMu(1.25, 1e-6),
+		1e-12,
+	)
 	box, err := Calibrate(
 		Sequence("s",
 			FixedLeaf("f", Law{
@@ -569,7 +679,9 @@ func TestExtremeTargets(t *testing.T) {
 			t.Errorf("epsilon %v: delta %v", eps, d)
 		}
 		g := p.Guarantee()
-		if math.IsInf(g.Mu, 1) || math.IsNaN(g.Mu) || g.Spent > eps {
+		if math.IsInf(g.Mu, 1) ||
+			math.IsNaN(g.Mu) ||
+			g.Spent > eps {
 			t.Errorf("epsilon %v: %+v", eps, g)
 		}
 	}

@@ -9,7 +9,11 @@ import (
 // Gaussian; the second branch also has a probability of an infinite loss.
 func informedChoice(ask, first, second, lost float64) Node {
 	gaussian := func(name string, mu float64) Node {
-		return FixedLeaf(name, Law{Kind: Gaussian, Mu: mu, Draws: 1})
+		return FixedLeaf(name, Law{
+			Kind:  Gaussian,
+			Mu:    mu,
+			Draws: 1,
+		})
 	}
 	return Sequence("run", gaussian("ask", ask), Branches("choice",
 		Sequence("nothing"),
@@ -44,7 +48,10 @@ func TestChoiceCoversWhatIsChosen(t *testing.T) {
 		for _, epsilon := range []float64{0, .3, 1, 2, 4} {
 			price := priced.Delta(epsilon)
 			for _, above := range []bool{false, true} {
-				for _, at := range []float64{-20, -1.5, -.5, 0, .4, 1.1, 2.5, 20} {
+				for _, at := range []float64{
+					-20, -1.5, -.5, 0,
+					.4, 1.1, 2.5, 20,
+				} {
 					sum := 0.
 					for y := -10.; y < 12; y += h {
 						x := y + h/2
@@ -121,7 +128,10 @@ func TestMuCoversNegligibleLoss(t *testing.T) {
 	without := math.Hypot(.02, .235)
 	g := price(MinDelta / 10)
 	if !(g.Mu >= without && g.Mu < without*1.004) {
-		t.Errorf("mu is %v, and without the loss %v", g.Mu, without)
+		t.Errorf(
+			"mu is %v, and without the loss %v",
+			g.Mu, without,
+		)
 	}
 	g = price(MinDelta / 5)
 	if !math.IsInf(g.Mu, 1) {
@@ -147,7 +157,10 @@ func TestChargeWithNegligibleLossUsesMu(t *testing.T) {
 			),
 		),
 	)
-	root := Parallel("fit", train, Sequence("holdout", GaussianLeaf("metric", 1, 1)))
+	root := Parallel(
+		"fit", train,
+		Sequence("holdout", GaussianLeaf("metric", 1, 1)),
+	)
 	root.Coin = .1
 	priced, err := Calibrate(root, Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
@@ -163,6 +176,9 @@ func TestChargeWithNegligibleLossUsesMu(t *testing.T) {
 	if mu != g.Mu ||
 		price != CoverCharge(ZCDP, g.Mu, MinDelta/10) ||
 		price.Cost >= priced.Charge(ZCDP).Cost {
-		t.Errorf("price %+v, mu %v; the guarantee has mu %v", price, mu, g.Mu)
+		t.Errorf(
+			"price %+v, mu %v; the guarantee has mu %v",
+			price, mu, g.Mu,
+		)
 	}
 }

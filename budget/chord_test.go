@@ -15,7 +15,10 @@ func TestChord(t *testing.T) {
 			for k := range 11 {
 				x := epsilon * float64(k) / 10
 				p := 1 / (1 + math.Exp(-epsilon)) // probability of a true answer
-				want := delta + (1-delta)*math.Max(0, p-math.Exp(x-epsilon)*p)
+				want := delta + (1-delta)*math.Max(
+					0,
+					p-math.Exp(x-epsilon)*p,
+				)
 				checkNear(
 					t,
 					"chord",
@@ -61,7 +64,11 @@ func TestChordOfSelection(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, err := Calibrate(
-			SelectBest("best", s, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 1, 1)),
+			SelectBest(
+				"best", s,
+				GaussianLeaf("a", 1, 1),
+				GaussianLeaf("b", 1, 1),
+			),
 			Target{Epsilon: epsilon, Delta: 1e-6},
 		)
 		if err != nil {
@@ -72,13 +79,18 @@ func TestChordOfSelection(t *testing.T) {
 		last := 1.
 		end := a.tangentChord().epsilon
 		if !(end > 0 && end < epsilon) {
-			t.Errorf("epsilon %v: the chord ends at %v", epsilon, end)
+			t.Errorf(
+				"epsilon %v: the chord ends at %v",
+				epsilon, end,
+			)
 		}
 		for k := range 41 {
 			x := epsilon * float64(k) / 20
 			d := p.Delta(x)
 			point := a.ledger.deltaAt(x)
-			if d > last || d > point || x < a.tangentChord().epsilon/2 && d > .9*point {
+			if d > last ||
+				d > point ||
+				x < a.tangentChord().epsilon/2 && d > .9*point {
 				t.Errorf(
 					"epsilon %v: delta %v at %v, %v by the Rényi curve, %v before",
 					epsilon,
@@ -90,13 +102,19 @@ func TestChordOfSelection(t *testing.T) {
 			}
 			g := gaussianDelta(mu, x)
 			if d > g*(1+1e-9) {
-				t.Errorf("epsilon %v: mu %v gives %v at %v, not %v", epsilon, mu, g, x, d)
+				t.Errorf(
+					"epsilon %v: mu %v gives %v at %v, not %v",
+					epsilon, mu, g, x, d,
+				)
 			}
 			last = d
 		}
 		most := -2 * mathext.NormalQuantile(1/(1+math.Exp(epsilon)))
 		if !(mu < .8*most) {
-			t.Errorf("epsilon %v: mu %v, not well below %v", epsilon, mu, most)
+			t.Errorf(
+				"epsilon %v: mu %v, not well below %v",
+				epsilon, mu, most,
+			)
 		}
 	}
 }

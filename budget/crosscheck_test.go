@@ -50,14 +50,23 @@ func TestAgainstDPAccounting(t *testing.T) {
 			"G(.25)+R(.5,1e-7)",
 			[]Law{
 				gaussianLaw(0.25),
-				{Kind: Approximate, Epsilon: 0.5, Delta: 1e-7, Draws: 1},
+				{
+					Kind:    Approximate,
+					Epsilon: 0.5,
+					Delta:   1e-7,
+					Draws:   1,
+				},
 			},
 			[3]float64{0.06192124216537451, 0.0016862676313941008, 1.0005112790969169e-07},
 			1.540187152522847,
 		},
 		{
 			"G(.2)+L(.1)x5+R(.05)x12",
-			[]Law{gaussianLaw(0.2), pureLaw(Laplace, 0.1, 5), pureLaw(Pure, 0.05, 12)},
+			[]Law{
+				gaussianLaw(0.2),
+				pureLaw(Laplace, 0.1, 5),
+				pureLaw(Pure, 0.05, 12),
+			},
 			[3]float64{0.014015015276451305, 0.00022281131994651547, 5.6727501949721225e-12},
 			1.4125960397241837,
 		},
@@ -76,7 +85,8 @@ func TestAgainstDPAccounting(t *testing.T) {
 				below = 2e-3
 			}
 			got := c.deltaAt(eps)
-			if got > v.delta[i]*(1+1e-4)+4e-12 || got < v.delta[i]*(1-below) {
+			if got > v.delta[i]*(1+1e-4)+4e-12 ||
+				got < v.delta[i]*(1-below) {
 				t.Errorf(
 					"%s: delta(%v) = %.12g, dp-accounting %.12g",
 					v.name,
@@ -86,6 +96,10 @@ func TestAgainstDPAccounting(t *testing.T) {
 				)
 			}
 		}
-		checkNear(t, v.name+" epsilon", pldEpsilon(c, 1e-6), v.eps, 3e-5)
+		checkNear(
+			t, v.name+" epsilon",
+			pldEpsilon(c, 1e-6), v.eps,
+			3e-5,
+		)
 	}
 }

@@ -17,18 +17,31 @@ func TestLimitValues(t *testing.T) {
 		{Total{Epsilon: 4.72839, Delta: 1e-5}, 0.5, 3e-6},
 		{Total{Epsilon: 2.14194, Delta: 1e-6}, 0.1, 5e-6},
 		{
-			Total{Epsilon: 1, Delta: 1e-6, Currency: GDP},
+			Total{
+				Epsilon:  1,
+				Delta:    1e-6,
+				Currency: GDP,
+			},
 			0.236704380664 * 0.236704380664,
 			1e-11,
 		},
 		{
-			Total{Epsilon: 10, Delta: 1e-6, Currency: GDP},
+			Total{
+				Epsilon:  10,
+				Delta:    1e-6,
+				Currency: GDP,
+			},
 			1.848132205767 * 1.848132205767,
 			1e-11,
 		},
 		// A black-box share is subtracted from delta before converting.
 		{
-			Total{Epsilon: 1, Delta: 3e-6, BlackBox: 2e-6, Currency: GDP},
+			Total{
+				Epsilon:  1,
+				Delta:    3e-6,
+				BlackBox: 2e-6,
+				Currency: GDP,
+			},
 			0.236704380664 * 0.236704380664,
 			1e-9,
 		},
@@ -38,18 +51,31 @@ func TestLimitValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		cost, delta := limit.Value()
-		checkNear(t, fmt.Sprintf("limit of %+v", v.total), cost, v.want, v.rel)
+		checkNear(
+			t,
+			fmt.Sprintf("limit of %+v", v.total),
+			cost, v.want, v.rel,
+		)
 		if delta > v.total.BlackBox || delta < v.total.BlackBox-deltaUnit {
-			t.Errorf("black-box delta %v of %v", delta, v.total.BlackBox)
+			t.Errorf(
+				"black-box delta %v of %v",
+				delta, v.total.BlackBox,
+			)
 		}
 		e := v.total.EpsilonOf(limit)
 		if e > v.total.Epsilon {
-			t.Errorf("%+v: the limit promises %v only", v.total, e)
+			t.Errorf(
+				"%+v: the limit promises %v only",
+				v.total, e,
+			)
 		}
 		limit.Cost += int64(math.Ceil(float64(limit.Cost) * 1e-9))
 		e = v.total.EpsilonOf(limit)
 		if e <= v.total.Epsilon*(1-1e-9) {
-			t.Errorf("%+v: the limit is not the largest: %v", v.total, e)
+			t.Errorf(
+				"%+v: the limit is not the largest: %v",
+				v.total, e,
+			)
 		}
 	}
 }
@@ -61,19 +87,46 @@ func TestLimitRefuses(t *testing.T) {
 		{Epsilon: -1, Delta: 1e-6},
 		{Epsilon: 1, Delta: 1},
 		{Epsilon: math.NaN(), Delta: 1e-6},
-		{Epsilon: 1, Delta: 1e-6, BlackBox: 1e-6},
-		{Epsilon: 1, Delta: 1e-6, BlackBox: -1},
-		{Epsilon: 1, Delta: 1e-6, BlackBox: math.NaN()},
-		{Epsilon: 1, Delta: 1e-10, BlackBox: 5e-11},
+		{
+			Epsilon:  1,
+			Delta:    1e-6,
+			BlackBox: 1e-6,
+		},
+		{
+			Epsilon:  1,
+			Delta:    1e-6,
+			BlackBox: -1,
+		},
+		{
+			Epsilon:  1,
+			Delta:    1e-6,
+			BlackBox: math.NaN(),
+		},
+		{
+			Epsilon:  1,
+			Delta:    1e-10,
+			BlackBox: 5e-11,
+		},
 		{Epsilon: 1e6, Delta: 1e-6},
 		{Epsilon: 1e-9, Delta: 1e-10},
-		{Epsilon: 1, Delta: 1e-6, Currency: 7},
-		{Epsilon: 1, Delta: 1e-6, Relation: 9},
+		{
+			Epsilon:  1,
+			Delta:    1e-6,
+			Currency: 7,
+		},
+		{
+			Epsilon:  1,
+			Delta:    1e-6,
+			Relation: 9,
+		},
 		{Epsilon: math.Inf(1), Delta: 1e-6},
 	} {
 		limit, err := total.Limit()
 		if !errors.Is(err, ErrTarget) {
-			t.Errorf("%+v: %v, %v", total, limit, err)
+			t.Errorf(
+				"%+v: %v, %v",
+				total, limit, err,
+			)
 		}
 	}
 }
@@ -81,7 +134,11 @@ func TestLimitRefuses(t *testing.T) {
 // TestCharge prices trees with known costs.
 func TestCharge(t *testing.T) {
 	gauss := func(name string, mu float64, draws int) Node {
-		return FixedLeaf(name, Law{Kind: Gaussian, Mu: mu, Draws: draws})
+		return FixedLeaf(name, Law{
+			Kind:  Gaussian,
+			Mu:    mu,
+			Draws: draws,
+		})
 	}
 	em := FixedLeaf("em", Law{Kind: Exponential, Epsilon: .4, Draws: 5})
 	lap := FixedLeaf("lap", Law{Kind: Laplace, Epsilon: .1, Draws: 1})
@@ -100,20 +157,43 @@ func TestCharge(t *testing.T) {
 	}{
 		{"leaf", gauss("g", .5, 1), .125, .25, 0},
 		{"draws", gauss("g", .5, 4), .5, 1, 0},
-		{"seq", Sequence("s", gauss("a", .5, 1), gauss("b", 1, 1)), .625, 1.25, 0},
-		{"par", Parallel("p", gauss("a", .5, 1), gauss("b", 1, 1)), .5, 1, 0},
+		{
+			"seq",
+			Sequence(
+				"s",
+				gauss("a", .5, 1),
+				gauss("b", 1, 1),
+			),
+			.625, 1.25, 0,
+		},
+		{
+			"par",
+			Parallel(
+				"p",
+				gauss("a", .5, 1),
+				gauss("b", 1, 1),
+			),
+			.5, 1, 0,
+		},
 		{"exponential", em, 5 * .16 / 8, -1, 0},
 		{"black box", box, .25, 2 * muHalf * muHalf, 2e-7},
 		{
 			"one of",
-			Branches("o", lap, gauss("a", .5, 1), Sequence("b", gauss("c", .2, 1), em)),
+			Branches(
+				"o", lap,
+				gauss("a", .5, 1),
+				Sequence("b", gauss("c", .2, 1), em),
+			),
 			.005 + .125,
 			-1,
 			0,
 		},
 		{
 			"delta of a par is the largest",
-			Parallel("p", Sequence("a", box), gauss("g", 1, 1)),
+			Parallel(
+				"p", Sequence("a", box),
+				gauss("g", 1, 1),
+			),
 			.5,
 			1,
 			2e-7,
@@ -128,11 +208,17 @@ func TestCharge(t *testing.T) {
 			if want >= 0 {
 				checkNear(t, v.name+" "+c.String(), cost, want, 1e-8)
 				if cost < want*(1-1e-12) {
-					t.Errorf("%s %v is not rounded up: %v", v.name, c, cost)
+					t.Errorf(
+						"%s %v is not rounded up: %v",
+						v.name, c, cost,
+					)
 				}
 			}
 			if delta < v.delta || delta > v.delta+2*deltaUnit {
-				t.Errorf("%s: delta %v, want %v", v.name, delta, v.delta)
+				t.Errorf(
+					"%s: delta %v, want %v",
+					v.name, delta, v.delta,
+				)
 			}
 		}
 	}
@@ -141,7 +227,10 @@ func TestCharge(t *testing.T) {
 // TestGDPMu compares the smallest mu with the curves on a fine grid. It must never be below the mu that a point
 // requires, and be within 1e-4 of it at the worst point.
 func TestGDPMu(t *testing.T) {
-	for _, epsilon := range []float64{1e-3, .01, .1, .5, 1, 2, 5, 10} {
+	for _, epsilon := range []float64{
+		1e-3, .01, .1, .5, 1,
+		2, 5, 10,
+	} {
 		for _, kind := range []Kind{Laplace, Exponential, Pure} {
 			law := Law{
 				Kind:    kind,
@@ -165,11 +254,17 @@ func TestGDPMu(t *testing.T) {
 				most = math.Max(most, need)
 			}
 			if kind != Pure && mu > most*(1+1e-4) { // Pure meets its Gaussian on the diagonal only
-				t.Errorf("%v %v: mu %v, need %v", kind, epsilon, mu, most)
+				t.Errorf(
+					"%v %v: mu %v, need %v",
+					kind, epsilon, mu, most,
+				)
 			}
 			pure := (Law{Kind: Pure, Epsilon: epsilon, Draws: 1}).GDPMu()
 			if mu > pure {
-				t.Errorf("%v %v: mu %v above that of a pure step, %v", kind, epsilon, mu, pure)
+				t.Errorf(
+					"%v %v: mu %v above that of a pure step, %v",
+					kind, epsilon, mu, pure,
+				)
 			}
 		}
 	}
@@ -203,7 +298,8 @@ func TestChargeIsAnUpperBound(t *testing.T) {
 				Currency: c,
 			}
 			e := total.EpsilonOf(charge)
-			if e < p.Epsilon(1e-6)*(1-1e-4) || e > 1.35*epsilon {
+			if e < p.Epsilon(1e-6)*(1-1e-4) ||
+				e > 1.35*epsilon {
 				t.Errorf(
 					"epsilon %v, %v: the charge promises %v, the accountants prove %v",
 					epsilon,
@@ -214,7 +310,10 @@ func TestChargeIsAnUpperBound(t *testing.T) {
 			}
 			again, err := ChargeLaws(fixedTree(p.Tree()), c)
 			if err != nil || again != charge {
-				t.Errorf("priced %v, from its laws %v, %v", charge, again, err)
+				t.Errorf(
+					"priced %v, from its laws %v, %v",
+					charge, again, err,
+				)
 			}
 		}
 	}

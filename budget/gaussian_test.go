@@ -31,7 +31,10 @@ func sumSeries(
 // exactExp returns e^x for x >= 0, computed by its series.
 func exactExp(x *big.Float) *big.Float {
 	return sumSeries(bigFloat(1), func(t *big.Float, n int64) *big.Float {
-		return new(big.Float).Quo(new(big.Float).Mul(t, x), bigFloat(float64(n)))
+		return new(big.Float).Quo(
+			new(big.Float).Mul(t, x),
+			bigFloat(float64(n)),
+		)
 	})
 }
 
@@ -92,7 +95,10 @@ func TestGaussianDeltaIsNeverBelow(t *testing.T) {
 			epsilon := ratio * mu
 			want := exactDelta(mu, epsilon)
 			got := gaussianDelta(mu, epsilon)
-			diff, _ := new(big.Float).Quo(new(big.Float).Sub(bigFloat(got), want), want).Float64()
+			diff, _ := new(big.Float).Quo(
+				new(big.Float).Sub(bigFloat(got), want),
+				want,
+			).Float64()
 			if diff < 0 || diff > 1e-12 {
 				t.Errorf(
 					"mu %v, epsilon %v: %v is the truth times 1 %+.3g",

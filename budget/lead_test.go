@@ -8,7 +8,11 @@ import (
 // ledPlan returns the plan of a run with a lead, which takes a share of epsilon, and a coin.
 func ledPlan(share, coin float64) Node {
 	n := Parallel("fit",
-		Sequence("train", GaussianLeaf("ranges", .2, 1), GaussianLeaf("model", .8, 1)),
+		Sequence(
+			"train",
+			GaussianLeaf("ranges", .2, 1),
+			GaussianLeaf("model", .8, 1),
+		),
 		Sequence("holdout", GaussianLeaf("metric", 1, 1)),
 	).WithLead(
 		Sequence("check", PureLeaf("target", share, 1)))
@@ -26,18 +30,46 @@ func TestLeadCalibration(t *testing.T) {
 		most   float64 // relative loss of the model's mu
 		uses   bool    // delta is used up
 	}{
-		{"coin", Target{Epsilon: 1, Delta: 1e-6}, .1, .012, true},
-		{"coin, large epsilon", Target{Epsilon: 8, Delta: 1e-6}, .1, .012, true},
-		{"coin, small epsilon", Target{Epsilon: .1, Delta: 1e-6}, .2, .012, true},
-		{"no coin", Target{Epsilon: 1, Delta: 1e-6}, 0, .012, true},
+		{
+			"coin",
+			Target{Epsilon: 1, Delta: 1e-6},
+			.1, .012, true,
+		},
+		{
+			"coin, large epsilon",
+			Target{Epsilon: 8, Delta: 1e-6},
+			.1, .012, true,
+		},
+		{
+			"coin, small epsilon",
+			Target{Epsilon: .1, Delta: 1e-6},
+			.2, .012, true,
+		},
+		{
+			"no coin",
+			Target{Epsilon: 1, Delta: 1e-6},
+			0, .012, true,
+		},
 		{
 			"substitution",
-			Target{Epsilon: 1, Delta: 1e-6, Relation: Substitute},
+			Target{
+				Epsilon:  1,
+				Delta:    1e-6,
+				Relation: Substitute,
+			},
 			.1,
 			.012,
 			true,
 		},
-		{"basic", Target{Epsilon: 1, Delta: 1e-6, Composition: Basic}, .1, .031, false},
+		{
+			"basic",
+			Target{
+				Epsilon:     1,
+				Delta:       1e-6,
+				Composition: Basic,
+			},
+			.1, .031, false,
+		},
 	} {
 		law := func(tree Node) (*Priced, float64) {
 			p, err := Calibrate(tree, v.target)
@@ -63,7 +95,10 @@ func TestLeadCalibration(t *testing.T) {
 			v.uses && d < .99*v.target.Delta ||
 			mu < plain*(1-v.most) ||
 			mu >= plain {
-			t.Errorf("%s: delta %v, mu %v of %v", v.name, d, mu, plain)
+			t.Errorf(
+				"%s: delta %v, mu %v of %v",
+				v.name, d, mu, plain,
+			)
 		}
 		lead, ok := p.Lead()
 		leaf, _ := p.Leaf("fit/check/target")
@@ -72,11 +107,17 @@ func TestLeadCalibration(t *testing.T) {
 			!leaf.Informer ||
 			leaf.Part != "" ||
 			leaf.Law.Epsilon != lead {
-			t.Errorf("%s: lead %v, leaf %+v", v.name, lead, leaf)
+			t.Errorf(
+				"%s: lead %v, leaf %+v",
+				v.name, lead, leaf,
+			)
 		}
 		e := p.Epsilon(v.target.Delta)
 		if e > v.target.Epsilon {
-			t.Errorf("%s: spends epsilon %v", v.name, e)
+			t.Errorf(
+				"%s: spends epsilon %v",
+				v.name, e,
+			)
 		}
 		for _, point := range p.Guarantee().Profile {
 			g := p.Guarantee()
@@ -108,8 +149,12 @@ func TestLeadWithoutDelta(t *testing.T) {
 		t.Fatal(err)
 	}
 	l, _ := p.Law("fit/train/rounds")
-	if math.Abs(5*l.Epsilon+.06-2) > 1e-9 || p.Epsilon(0) > 2 {
-		t.Errorf("a round has epsilon %v, the whole %v", l.Epsilon, p.Epsilon(0))
+	if math.Abs(5*l.Epsilon+.06-2) > 1e-9 ||
+		p.Epsilon(0) > 2 {
+		t.Errorf(
+			"a round has epsilon %v, the whole %v",
+			l.Epsilon, p.Epsilon(0),
+		)
 	}
 }
 
@@ -124,7 +169,10 @@ func TestLeadRefuses(t *testing.T) {
 	} {
 		p, err := Calibrate(tree, Target{Epsilon: 1, Delta: 1e-6})
 		if err == nil {
-			t.Errorf("%s: %+v", name, p.Leaves())
+			t.Errorf(
+				"%s: %+v",
+				name, p.Leaves(),
+			)
 		}
 	}
 }
@@ -149,7 +197,9 @@ func TestLeadByBruteForce(t *testing.T) {
 	with := func(e float64, o int) float64 {
 		return 1 / (1 + math.Exp(e*float64(1-2*o)))
 	}
-	without := func(e float64, o int) float64 { return with(e, 1-o) }
+	without := func(e float64, o int) float64 {
+		return with(e, 1-o)
+	}
 	for eps := 0.; eps < 1.5; eps += .05 {
 		var there, back float64
 		for o := range 8 {
@@ -165,7 +215,10 @@ func TestLeadByBruteForce(t *testing.T) {
 		want := math.Max(there, back)
 		got := p.Delta(eps)
 		if got < want-1e-12 || want > 1e-3 && got > 1.1*want {
-			t.Errorf("delta(%.2f) = %v, by enumeration %v", eps, got, want)
+			t.Errorf(
+				"delta(%.2f) = %v, by enumeration %v",
+				eps, got, want,
+			)
 		}
 	}
 }
@@ -194,7 +247,10 @@ func TestStopIsPaidFor(t *testing.T) {
 		whole, _ := p.Charge(ZCDP).Value()
 		want := v.lead * v.lead / 2
 		if math.Abs(stop-want) > 1e-9 || !(stop < whole) {
-			t.Fatalf("stopping costs %v, want %v; the whole costs %v", stop, want, whole)
+			t.Fatalf(
+				"stopping costs %v, want %v; the whole costs %v",
+				stop, want, whole,
+			)
 		}
 		for _, second := range []float64{v.first, v.second} { // the step that sees the record after the lead
 			for _, flip := range []bool{false, true} {
@@ -251,11 +307,18 @@ func TestLeadCharge(t *testing.T) {
 		t.Fatal(err)
 	}
 	search := Parallel("fit",
-		SelectBest("train", s, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 1, 1)),
+		SelectBest(
+			"train", s,
+			GaussianLeaf("a", 1, 1),
+			GaussianLeaf("b", 1, 1),
+		),
 		GaussianLeaf("holdout", 1, 1),
 	).
 		WithLead(PureLeaf("check", .03, 1))
-	for name, tree := range map[string]Node{"coin": ledPlan(.03, .1), "search": search} {
+	for name, tree := range map[string]Node{
+		"coin":   ledPlan(.03, .1),
+		"search": search,
+	} {
 		p, err := Calibrate(tree, Target{Epsilon: 1, Delta: 1e-6})
 		if err != nil {
 			t.Fatal(err)
@@ -269,7 +332,10 @@ func TestLeadCharge(t *testing.T) {
 					BlackBox: 5e-6,
 					Currency: currency,
 				})
-			rest, err := Calibrate(p.Tree().withoutLead().withFixedLaws(), p.Target())
+			rest, err := Calibrate(
+				p.Tree().withoutLead().withFixedLaws(),
+				p.Target(),
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -290,8 +356,13 @@ func TestLeadCharge(t *testing.T) {
 					rest.Guarantee().Mu,
 				)
 			}
-			if lead.Delta != 0 || lead.Cost == 0 || 30*lead.Cost > price.Cost {
-				t.Errorf("%s, %v: the lead costs %+v of %+v", name, currency, lead, price)
+			if lead.Delta != 0 ||
+				lead.Cost == 0 ||
+				30*lead.Cost > price.Cost {
+				t.Errorf(
+					"%s, %v: the lead costs %+v of %+v",
+					name, currency, lead, price,
+				)
 			}
 			without, _ := p.ChargeWithin(
 				Total{
@@ -300,7 +371,10 @@ func TestLeadCharge(t *testing.T) {
 					Currency: currency,
 				})
 			if !lead.FitsIn(without) || without.Cost <= lead.Cost {
-				t.Errorf("%s, %v: without room for a law %+v", name, currency, without)
+				t.Errorf(
+					"%s, %v: without room for a law %+v",
+					name, currency, without,
+				)
 			}
 		}
 	}
@@ -320,7 +394,8 @@ func TestLeadCharge(t *testing.T) {
 // TestLeadKeepsItsShare checks that scaling a plan leaves the lead alone, since it is a fraction of epsilon.
 func TestLeadKeepsItsShare(t *testing.T) {
 	n := ledPlan(.03, .1).Scaled(.5)
-	if n.Kids[0].Kids[0].Leaf.Share != .03 || n.Kids[1].Kids[0].Leaf.Share != .1 {
+	if n.Kids[0].Kids[0].Leaf.Share != .03 ||
+		n.Kids[1].Kids[0].Leaf.Share != .1 {
 		t.Errorf("%+v", n.Kids)
 	}
 }

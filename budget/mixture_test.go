@@ -9,7 +9,10 @@ import (
 
 // coinPlan returns a Parallel of fixed laws with a coin.
 func coinPlan(coin float64, first, second []Law) Node {
-	n := Parallel("fit", fixedSequence("train", first), fixedSequence("holdout", second))
+	n := Parallel(
+		"fit", fixedSequence("train", first),
+		fixedSequence("holdout", second),
+	)
 	n.Coin = coin
 	return n
 }
@@ -17,7 +20,10 @@ func coinPlan(coin float64, first, second []Law) Node {
 func fixedSequence(name string, laws []Law) Node {
 	seq := Sequence(name)
 	for i, law := range laws {
-		seq.Kids = append(seq.Kids, FixedLeaf(string(rune('a'+i)), law))
+		seq.Kids = append(
+			seq.Kids,
+			FixedLeaf(string(rune('a'+i)), law),
+		)
 	}
 	return seq
 }
@@ -25,7 +31,10 @@ func fixedSequence(name string, laws []Law) Node {
 // coinMixture returns the curve of a Parallel of fixed laws with a coin.
 func coinMixture(t *testing.T, coin float64, first, second []Law) *mixture {
 	t.Helper()
-	p, err := Calibrate(coinPlan(coin, first, second), Target{Epsilon: 60, Delta: .9})
+	p, err := Calibrate(
+		coinPlan(coin, first, second),
+		Target{Epsilon: 60, Delta: .9},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +88,10 @@ func TestMixtureAgainstDPAccounting(t *testing.T) {
 			.1,
 			nil,
 			[]Law{gaussianLaw(.5)},
-			[4]float64{0.002364209707, 8.449708149e-07, 1.114971057e-10, 1.616688587e-18},
+			[4]float64{
+				0.002364209707, 8.449708149e-07,
+				1.114971057e-10, 1.616688587e-18,
+			},
 			3e-3,
 		},
 		{
@@ -94,7 +106,8 @@ func TestMixtureAgainstDPAccounting(t *testing.T) {
 		m := coinMixture(t, v.coin, v.first, v.second)
 		for i, eps := range []float64{.1, .5, 1, 2} {
 			got := m.deltaAt(eps)
-			if got < v.want[i]*(1-1e-9) || got > v.want[i]*(1+v.below)+2*m.slack {
+			if got < v.want[i]*(1-1e-9) ||
+				got > v.want[i]*(1+v.below)+2*m.slack {
 				t.Errorf(
 					"%s: delta(%v) = %.10g, dp-accounting %.10g: %+.2g",
 					v.name,
@@ -118,7 +131,12 @@ func TestMixtureByFewAtoms(t *testing.T) {
 		pureLaw(Laplace, .4, 3),
 		pureLaw(Pure, .8, 1),
 		pureLaw(Exponential, .1, 50),
-		{Kind: Approximate, Epsilon: .5, Delta: 1e-9, Draws: 1},
+		{
+			Kind:    Approximate,
+			Epsilon: .5,
+			Delta:   1e-9,
+			Draws:   1,
+		},
 	}
 	spared := 0
 	for i, first := range laws {
@@ -133,7 +151,8 @@ func TestMixtureByFewAtoms(t *testing.T) {
 				there := m.forwardDelta(epsilon)
 				back := m.backwardDelta(epsilon, m.second)
 				above := m.backwardDelta(epsilon, m.thinned)
-				if above < back*(1-1e-12) || above > 1.5*back+1e-9 {
+				if above < back*(1-1e-12) ||
+					above > 1.5*back+1e-9 {
 					t.Errorf(
 						"%v | %v at %v: %v by few atoms, %v by all",
 						first,
@@ -186,11 +205,17 @@ func TestReusedMixtureKeepsItsBits(t *testing.T) {
 		n.useFixedLaws()
 		m.setFirst(w.buildCurves(n.Kids[0].flattenProducts()))
 		fresh := w.newMixture(&n)
-		for _, epsilon := range []float64{-.4, 0, .1, .5, 1, 3, 20} {
+		for _, epsilon := range []float64{
+			-.4, 0, .1, .5, 1, 3,
+			20,
+		} {
 			got := m.deltaAt(epsilon)
 			want := fresh.deltaAt(epsilon)
 			if got != want {
-				t.Errorf("%v: delta(%v) = %v, want %v", first, epsilon, got, want)
+				t.Errorf(
+					"%v: delta(%v) = %v, want %v",
+					first, epsilon, got, want,
+				)
 			}
 		}
 	}
@@ -232,7 +257,9 @@ func TestMixtureValues(t *testing.T) {
 
 // useFixedLaws assigns the fixed laws to the leaves.
 func (n *Node) useFixedLaws() {
-	n.walkLeaves("", func(_ string, l *Leaf) { l.Law = *l.Fixed })
+	n.walkLeaves("", func(_ string, l *Leaf) {
+		l.Law = *l.Fixed
+	})
 }
 
 // TestCoinCalibration checks that with a coin both parts get more, according to the rule, and that the whole stays
@@ -240,7 +267,11 @@ func (n *Node) useFixedLaws() {
 // for delta 0, and at the earlier price.
 func TestCoinCalibration(t *testing.T) {
 	tree := Parallel("fit",
-		Sequence("train", GaussianLeaf("a", 1, 1), GaussianLeaf("b", 3, 2)),
+		Sequence(
+			"train",
+			GaussianLeaf("a", 1, 1),
+			GaussianLeaf("b", 3, 2),
+		),
 		GaussianLeaf("holdout", 1, 1),
 	)
 	tree.Coin = .1
@@ -265,17 +296,35 @@ func TestCoinCalibration(t *testing.T) {
 			g.Spent < v.epsilon*(1-1e-6) ||
 			g.Mu < .98*mu ||
 			g.Mu > 1.03*mu {
-			t.Errorf("epsilon %v: spent %v, mu %v of %v", v.epsilon, g.Spent, g.Mu, mu)
+			t.Errorf(
+				"epsilon %v: spent %v, mu %v of %v",
+				v.epsilon, g.Spent, g.Mu, mu,
+			)
 		}
 		for eps := 0.; p.Delta(eps) >= MinDelta; eps += .05 {
 			if gaussianDelta(g.Mu, eps) < p.Delta(eps) {
-				t.Fatalf("mu %v does not cover epsilon %v", g.Mu, eps)
+				t.Fatalf(
+					"mu %v does not cover epsilon %v",
+					g.Mu, eps,
+				)
 			}
 		}
 		for name, other := range map[string]Target{
-			"substitute": {Epsilon: v.epsilon, Delta: 1e-6, Relation: Substitute},
-			"basic":      {Epsilon: v.epsilon, Delta: 1e-6, Composition: Basic},
-			"earlier":    {Epsilon: v.epsilon, Delta: 1e-6, Earlier: true},
+			"substitute": {
+				Epsilon:  v.epsilon,
+				Delta:    1e-6,
+				Relation: Substitute,
+			},
+			"basic": {
+				Epsilon:     v.epsilon,
+				Delta:       1e-6,
+				Composition: Basic,
+			},
+			"earlier": {
+				Epsilon: v.epsilon,
+				Delta:   1e-6,
+				Earlier: true,
+			},
 		} {
 			q, err := Calibrate(tree, other)
 			if err != nil {
@@ -283,21 +332,46 @@ func TestCoinCalibration(t *testing.T) {
 			}
 			l, _ := q.Law("fit/holdout")
 			if math.Abs(l.Mu/mu-1) > 1e-9 {
-				t.Errorf("%s: the second part has mu %v of %v", name, l.Mu, mu)
+				t.Errorf(
+					"%s: the second part has mu %v of %v",
+					name, l.Mu, mu,
+				)
 			}
 		}
 	}
 	for _, bad := range []Node{
-		{Op: OpParallel, Name: "p", Coin: 1, Kids: tree.Kids},
-		{Op: OpSequence, Name: "s", Coin: .1, Kids: tree.Kids},
-		{Op: OpParallel, Name: "p", Coin: .1, Kids: tree.Kids[:1]},
+		{
+			Op:   OpParallel,
+			Name: "p",
+			Coin: 1,
+			Kids: tree.Kids,
+		},
+		{
+			Op:   OpSequence,
+			Name: "s",
+			Coin: .1,
+			Kids: tree.Kids,
+		},
+		{
+			Op:   OpParallel,
+			Name: "p",
+			Coin: .1,
+			Kids: tree.Kids[:1],
+		},
 	} {
 		_, err := Calibrate(bad, Target{Epsilon: 1, Delta: 1e-6})
 		if !errors.Is(err, ErrTree) {
-			t.Errorf("coin %v of a %v with %d kids: %v", bad.Coin, bad.Op, len(bad.Kids), err)
+			t.Errorf(
+				"coin %v of a %v with %d kids: %v",
+				bad.Coin, bad.Op,
+				len(bad.Kids), err,
+			)
 		}
 	}
-	over := coinPlan(.1, []Law{gaussianLaw(.25)}, []Law{gaussianLaw(.9)})
+	over := coinPlan(
+		.1, []Law{gaussianLaw(.25)},
+		[]Law{gaussianLaw(.9)},
+	)
 	_, err := Calibrate(over, Target{Epsilon: 1, Delta: 1e-6})
 	if !errors.Is(err, ErrOverspent) {
 		t.Errorf("laws beyond the promise: %v", err)
@@ -315,7 +389,11 @@ func TestMixtureByBruteForce(t *testing.T) {
 		e1 := .05 + 1.2*rng.Float64()
 		e2 := .05 + 2.5*rng.Float64()
 		coin := .02 + .48*rng.Float64()
-		m := coinMixture(t, coin, []Law{pureLaw(Pure, e1, 1)}, []Law{pureLaw(Pure, e2, 1)})
+		m := coinMixture(
+			t, coin,
+			[]Law{pureLaw(Pure, e1, 1)},
+			[]Law{pureLaw(Pure, e2, 1)},
+		)
 		with := responseTable(e1).p
 		without := responseTable(e1).q
 		if rng.IntN(2) == 0 {
@@ -331,11 +409,17 @@ func TestMixtureByBruteForce(t *testing.T) {
 				a, b = b, a
 			}
 			for j := range a {
-				p = append(p, (1-coin)*with[i]*b[j]+coin*without[i]*a[j])
+				p = append(
+					p,
+					(1-coin)*with[i]*b[j]+coin*without[i]*a[j],
+				)
 				q = append(q, without[i]*b[j])
 			}
 		}
-		for _, eps := range []float64{-.3, 0, .02, .1, .3, .6, 1} {
+		for _, eps := range []float64{
+			-.3, 0, .02, .1, .3,
+			.6, 1,
+		} {
 			there := 0.
 			back := 0.
 			for i := range p {
@@ -388,19 +472,29 @@ func TestMixtureOfBlackBox(t *testing.T) {
 	checkNear(
 		t,
 		"in the first",
-		coinMixture(t, .1, []Law{box}, []Law{gaussianLaw(.3)}).deltaAt(30),
+		coinMixture(
+			t, .1, []Law{box},
+			[]Law{gaussianLaw(.3)},
+		).deltaAt(30),
 		.9e-3,
 		1e-6,
 	)
 	checkNear(
 		t,
 		"in the second",
-		coinMixture(t, .1, []Law{gaussianLaw(.3)}, []Law{box}).deltaAt(30),
+		coinMixture(
+			t, .1,
+			[]Law{gaussianLaw(.3)},
+			[]Law{box},
+		).deltaAt(30),
 		.1e-3,
 		1e-6,
 	)
 	for _, eps := range []float64{301, 1e9, math.Inf(1)} {
-		d := coinMixture(t, .1, []Law{box}, []Law{gaussianLaw(.3)}).deltaAt(eps)
+		d := coinMixture(
+			t, .1, []Law{box},
+			[]Law{gaussianLaw(.3)},
+		).deltaAt(eps)
 		if d != 1 {
 			t.Errorf("beyond what a float holds: %v", d)
 		}
@@ -415,10 +509,18 @@ func TestCoverCharge(t *testing.T) {
 		t.Fatal(err)
 	}
 	target := Target{Epsilon: 1, Delta: 1e-6}
-	coin := Parallel("fit", GaussianLeaf("train", 1, 1), GaussianLeaf("holdout", 1, 1))
+	coin := Parallel(
+		"fit",
+		GaussianLeaf("train", 1, 1),
+		GaussianLeaf("holdout", 1, 1),
+	)
 	coin.Coin = .1
 	search := Parallel("fit",
-		SelectBest("train", s, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 1, 1)),
+		SelectBest(
+			"train", s,
+			GaussianLeaf("a", 1, 1),
+			GaussianLeaf("b", 1, 1),
+		),
 		GaussianLeaf("holdout", 1, 1),
 	)
 	both := search
@@ -426,7 +528,11 @@ func TestCoverCharge(t *testing.T) {
 	words := Parallel("fit",
 		Sequence("train",
 			GaussianLeaf("counts", .1, 1),
-			FixedLeaf("words", Law{Kind: Approximate, Delta: 1e-7, Draws: 1}),
+			FixedLeaf("words", Law{
+				Kind:  Approximate,
+				Delta: 1e-7,
+				Draws: 1,
+			}),
 			GaussianLeaf("rest", .9, 1),
 		),
 		GaussianLeaf("holdout", 1, 1),
@@ -437,11 +543,27 @@ func TestCoverCharge(t *testing.T) {
 		most    float64 // rho, relative to that of a plain run
 		covered bool
 	}{
-		"plain":  {tree: GaussianLeaf("a", 1, 1), most: 1.0001},
-		"coin":   {tree: coin, most: 1.04, covered: true},
-		"search": {tree: search, most: 9, covered: true},
-		"both":   {tree: both, most: 9, covered: true},
-		"words":  {tree: words, most: 1.04, covered: true},
+		"plain": {tree: GaussianLeaf("a", 1, 1), most: 1.0001},
+		"coin": {
+			tree:    coin,
+			most:    1.04,
+			covered: true,
+		},
+		"search": {
+			tree:    search,
+			most:    9,
+			covered: true,
+		},
+		"both": {
+			tree:    both,
+			most:    9,
+			covered: true,
+		},
+		"words": {
+			tree:    words,
+			most:    1.04,
+			covered: true,
+		},
 	} {
 		p, err := Calibrate(v.tree, target)
 		if err != nil {
@@ -469,17 +591,26 @@ func TestCoverCharge(t *testing.T) {
 				(c != CoverCharge(ZCDP, mu, p.Tree().LostDelta()) ||
 					delta < MinDelta+p.Tree().LostDelta() ||
 					delta > 1.01*(MinDelta+p.Tree().LostDelta())) {
-			t.Errorf("%s: rho %v of %v, delta %v, mu %v", name, rho, plain, delta, mu)
+			t.Errorf(
+				"%s: rho %v of %v, delta %v, mu %v",
+				name, rho, plain, delta, mu,
+			)
 		}
 		total.BlackBox = 0
 		if c, mu := p.ChargeWithin(total); mu != 0 || c != p.Charge(ZCDP) {
-			t.Errorf("%s: without room %+v, mu %v", name, c, mu)
+			t.Errorf(
+				"%s: without room %+v, mu %v",
+				name, c, mu,
+			)
 		}
 		for eps := 0.; eps < 12 && mu > 0; eps += .1 {
 			lost := p.Tree().LostDelta()
 			d := p.Delta(eps)
 			if d > lost+(1-lost)*math.Max(gaussianDelta(mu, eps), MinDelta) {
-				t.Errorf("%s: delta %v at %v is above the Gaussian law", name, d, eps)
+				t.Errorf(
+					"%s: delta %v at %v is above the Gaussian law",
+					name, d, eps,
+				)
 			}
 		}
 	}

@@ -16,7 +16,10 @@ func TestMuOfBlackBox(t *testing.T) {
 			Draws:   1,
 		}
 		p, err := Calibrate(
-			Sequence("run", FixedLeaf("box", law), GaussianLeaf("rest", 1, 1)),
+			Sequence(
+				"run", FixedLeaf("box", law),
+				GaussianLeaf("rest", 1, 1),
+			),
 			Target{Epsilon: 3, Delta: delta},
 		)
 		if err != nil {

@@ -23,13 +23,21 @@ func TestPlace(t *testing.T) {
 	}
 	want := []PricedLeaf{
 		{
-			Path:      "fit/train/a/train/model/gram",
-			Place:     Place{Part: "train", Candidate: "a", Stage: "model"},
+			Path: "fit/train/a/train/model/gram",
+			Place: Place{
+				Part:      "train",
+				Candidate: "a",
+				Stage:     "model",
+			},
 			Statistic: "gram",
 		},
 		{
-			Path:      "fit/train/a/count",
-			Place:     Place{Part: "train", Candidate: "a", Stage: "count"},
+			Path: "fit/train/a/count",
+			Place: Place{
+				Part:      "train",
+				Candidate: "a",
+				Stage:     "count",
+			},
 			Statistic: "count",
 		},
 		{Path: "fit/left"},
@@ -38,7 +46,10 @@ func TestPlace(t *testing.T) {
 		if l.Path != want[i].Path ||
 			l.Place != want[i].Place ||
 			l.Statistic != want[i].Statistic {
-			t.Errorf("%+v, want %+v", l, want[i])
+			t.Errorf(
+				"%+v, want %+v",
+				l, want[i],
+			)
 		}
 	}
 	if inner.Kids[0].Kids[0].

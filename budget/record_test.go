@@ -56,8 +56,14 @@ func recordDelta(
 					continue
 				}
 				out.weight = append(out.weight, w)
-				out.p = append(out.p, math.Exp(ax*x+ay*y-(ax*ax+ay*ay)/2))
-				out.q = append(out.q, math.Exp(bx*x+by*y-(bx*bx+by*by)/2))
+				out.p = append(
+					out.p,
+					math.Exp(ax*x+ay*y-(ax*ax+ay*ay)/2),
+				)
+				out.q = append(
+					out.q,
+					math.Exp(bx*x+by*y-(bx*bx+by*by)/2),
+				)
 			}
 		}
 		return out
@@ -126,7 +132,10 @@ func TestRecordInUnit(t *testing.T) {
 				{math.Pi / 2, 0},
 				{math.Pi / 2, math.Pi / 2},
 			} {
-				d := recordDelta(x.h, train, held, x.epsilon, m, angles[0], angles[1])
+				d := recordDelta(
+					x.h, train, held, x.epsilon, m,
+					angles[0], angles[1],
+				)
 				worst[m] = math.Max(worst[m], d/x.delta)
 			}
 		}
@@ -137,13 +146,18 @@ func TestRecordInUnit(t *testing.T) {
 			worst,
 		)
 	}
-	t.Logf("in multiples of the promise, by the cap: %v", worst)
+	t.Logf(
+		"in multiples of the promise, by the cap: %v",
+		worst,
+	)
 }
 
 // TestGroupOfRecords checks that k records without a unit have the Gaussian curve of k mu plus the delta that the mu
 // of a guarantee leaves out. The bound is attained by records that all move the outputs in one direction.
 func TestGroupOfRecords(t *testing.T) {
-	quantile := func(p float64) float64 { return -bisectQuantile(p) }
+	quantile := func(p float64) float64 {
+		return -bisectQuantile(p)
+	}
 	beyond := 0.
 	for _, x := range []struct{ h, epsilon float64 }{{.1, 1}, {.2, .3}, {.5, 1}} {
 		train, held, _ := priceUnit(t, x.h, x.epsilon, 1e-6)
@@ -152,7 +166,10 @@ func TestGroupOfRecords(t *testing.T) {
 			Sequence("holdout", FixedLeaf("b", gaussianLaw(held))),
 		)
 		tree.Coin = x.h
-		p, err := Calibrate(tree, Target{Epsilon: x.epsilon * 1.0001, Delta: 1e-6})
+		p, err := Calibrate(
+			tree,
+			Target{Epsilon: x.epsilon * 1.0001, Delta: 1e-6},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

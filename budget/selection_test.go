@@ -69,7 +69,10 @@ func TestSelectionBound(t *testing.T) {
 			}
 			for i := range a {
 				if a[i] > 1e-9 && b[i] > 1e-9 {
-					loss = math.Max(loss, math.Abs(math.Log(a[i]/b[i]))/eps)
+					loss = math.Max(
+						loss,
+						math.Abs(math.Log(a[i]/b[i]))/eps,
+					)
 				}
 			}
 		}
@@ -81,7 +84,10 @@ func TestSelectionBound(t *testing.T) {
 		)
 	}
 	if loss > 2*(1+1e-9) || loss < 1.5 {
-		t.Errorf("the largest loss was %v epsilon, want up to 2", loss)
+		t.Errorf(
+			"the largest loss was %v epsilon, want up to 2",
+			loss,
+		)
 	}
 }
 
@@ -89,7 +95,11 @@ func TestSelectionBound(t *testing.T) {
 // differences in bruteChosen lose their digits.
 func privatePair(rng *rand.Rand, eps float64) (p, q []float64) {
 	for {
-		p = []float64{math.Exp(-9 * rng.Float64()), math.Exp(-9 * rng.Float64()), 0}
+		p = []float64{
+			math.Exp(-9 * rng.Float64()),
+			math.Exp(-9 * rng.Float64()),
+			0,
+		}
 		q = make([]float64, 3)
 		p[2] = 1 - p[0] - p[1]
 		q[2] = 1
@@ -97,7 +107,9 @@ func privatePair(rng *rand.Rand, eps float64) (p, q []float64) {
 			q[i] = p[i] * math.Exp(eps*float64(1-2*rng.IntN(2)))
 			q[2] -= q[i]
 		}
-		if p[2] > 1e-5 && q[2] > 1e-5 && math.Abs(math.Log(p[2]/q[2])) <= eps {
+		if p[2] > 1e-5 &&
+			q[2] > 1e-5 &&
+			math.Abs(math.Log(p[2]/q[2])) <= eps {
 			rng.Shuffle(3, func(i, j int) {
 				p[i], p[j], q[i], q[j] = p[j], p[i], q[j], q[i]
 			})
@@ -142,17 +154,30 @@ func TestSelectWithOtherPartsCostsItsWorst(t *testing.T) {
 		1e-4,
 	) // on separate grids
 	held, _ := p.Law("fit/held")
-	checkNear(t, "the part beside it", held.Mu, GaussianMu(10, 1e-6), 1e-9)
+	checkNear(
+		t, "the part beside it", held.Mu,
+		GaussianMu(10, 1e-6), 1e-9,
+	)
 	e := p.Epsilon(1e-6)
 	if e < 9.99 || e > 10 {
 		t.Errorf("the whole costs %v of 10", e)
 	}
 
 	law, names, ok := p.Selection("fit/s")
-	if !ok || law != s || len(names) != 2 || names[0] != "a" || names[1] != "b" {
-		t.Errorf("the selection: %v, %v, %v", law, names, ok)
+	if !ok ||
+		law != s ||
+		len(names) != 2 ||
+		names[0] != "a" ||
+		names[1] != "b" {
+		t.Errorf(
+			"the selection: %v, %v, %v",
+			law, names, ok,
+		)
 	}
-	for _, path := range []string{"", "fit", "fit/s/a", "fit/held", "fit/t", "s"} {
+	for _, path := range []string{
+		"", "fit", "fit/s/a",
+		"fit/held", "fit/t", "s",
+	} {
 		if _, _, ok := p.Selection(path); ok {
 			t.Errorf("%q is a selection", path)
 		}
@@ -164,7 +189,10 @@ func TestSelectWithOtherPartsCostsItsWorst(t *testing.T) {
 	} {
 		l, ok := p.Leaf(path)
 		if !ok || l.Candidate != want || l.Path != path {
-			t.Errorf("leaf %q: %+v, %v", path, l, ok)
+			t.Errorf(
+				"leaf %q: %+v, %v",
+				path, l, ok,
+			)
 		}
 	}
 	if _, ok := p.Leaf("fit/s"); ok {
@@ -223,11 +251,18 @@ func TestSelectionByBruteForce(t *testing.T) {
 		}
 		law, rest := s.runProbabilities(400)
 		if rest > 1e-6 {
-			t.Fatalf("mean %v: %v of K is beyond the sum", mean, rest)
+			t.Fatalf(
+				"mean %v: %v of K is beyond the sum",
+				mean, rest,
+			)
 		}
 		check := func(kind string, step Law, p, q []float64) {
 			priced, err := Calibrate(
-				SelectBest("best", s, FixedLeaf("a", step), FixedLeaf("b", step)),
+				SelectBest(
+					"best", s,
+					FixedLeaf("a", step),
+					FixedLeaf("b", step),
+				),
 				Target{Epsilon: 60, Delta: 1e-6},
 			)
 			if err != nil {
@@ -289,10 +324,18 @@ func TestSelectionByBruteForce(t *testing.T) {
 
 // TestSelectionNearOne checks that every mean above 1 has a distribution, with the same mean up to rounding.
 func TestSelectionNearOne(t *testing.T) {
-	for _, mean := range []float64{math.Nextafter(1, 2), 1 + 1e-14, 1 + 1e-9, 1.01} {
+	for _, mean := range []float64{
+		math.Nextafter(1, 2),
+		1 + 1e-14, 1 + 1e-9,
+		1.01,
+	} {
 		s, err := SelectionForMean(0, mean)
-		if err != nil || !(math.Abs(s.Mean()-mean) <= 1e-15) {
-			t.Errorf("mean %v: %+v of mean %v, %v", mean, s, s.Mean(), err)
+		if err != nil ||
+			!(math.Abs(s.Mean()-mean) <= 1e-15) {
+			t.Errorf(
+				"mean %v: %+v of mean %v, %v",
+				mean, s, s.Mean(), err,
+			)
 		}
 		_, err = Calibrate(
 			SelectBest("best", s, GaussianLeaf("a", 1, 1)),
@@ -311,8 +354,14 @@ func TestSelectionAgainstDPAccounting(t *testing.T) {
 		mu, mean float64
 		attained [4]float64 // at epsilon .1, .2, .5, 1
 	}{
-		{.1, 5, [4]float64{0.01268306644, 0.002616088843, 3.419357058e-08, 3.228690067e-15}},
-		{.3, 10, [4]float64{0.08525196785, 0.06271249916, 0.02028008858, 0.0004945310048}},
+		{
+			.1, 5,
+			[4]float64{0.01268306644, 0.002616088843, 3.419357058e-08, 3.228690067e-15},
+		},
+		{
+			.3, 10,
+			[4]float64{0.08525196785, 0.06271249916, 0.02028008858, 0.0004945310048},
+		},
 	} {
 		s, err := SelectionForMean(0, v.mean)
 		if err != nil {
@@ -386,8 +435,12 @@ func TestSelectionInsideSeq(t *testing.T) {
 		best,
 		FixedLeaf("more", gaussianLaw(.3)),
 	)
-	if both < 1.05*math.Max(alone, gaussian) || both > .95*(alone+gaussian) {
-		t.Errorf("both cost %v, alone %v and %v", both, alone, gaussian)
+	if both < 1.05*math.Max(alone, gaussian) ||
+		both > .95*(alone+gaussian) {
+		t.Errorf(
+			"both cost %v, alone %v and %v",
+			both, alone, gaussian,
+		)
 	}
 }
 
@@ -436,7 +489,13 @@ func worstOrder(mu, gamma, s0 float64) (p, q []float64) {
 // attains at least 94% of the epsilon that is charged, and never more than all of it.
 func TestSelectionIsNearlyAttained(t *testing.T) {
 	const delta = 1e-6
-	for _, x := range []struct{ mu, mean float64 }{{.1, 3}, {.3, 5}, {.378, 5}, {1, 5}, {.3, 10}} {
+	for _, x := range []struct{ mu, mean float64 }{
+		{.1, 3},
+		{.3, 5},
+		{.378, 5},
+		{1, 5},
+		{.3, 10},
+	} {
 		s, err := SelectionForMean(0, x.mean)
 		if err != nil {
 			t.Fatal(err)

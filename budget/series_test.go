@@ -12,7 +12,10 @@ import (
 func TestSeriesIsNeverBelow(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 2))
 	var s gaussianSeries // reused for all mu
-	for _, mu := range []float64{.05, .0500001, .07, .1, .25, .6, 1, 2.3, 5, 8} {
+	for _, mu := range []float64{
+		.05, .0500001, .07, .1, .25,
+		.6, 1, 2.3, 5, 8,
+	} {
 		s.resetMu(mu)
 		worst := 0.
 		made := 0
@@ -54,7 +57,10 @@ func TestSeriesIsNeverBelow(t *testing.T) {
 		}
 		if t.Logf("mu %v: %d cells, at most 1 %+.2g", mu, made, worst); made < 30 &&
 			mu < 2 {
-			t.Errorf("mu %v: %d series were made", mu, made)
+			t.Errorf(
+				"mu %v: %d series were made",
+				mu, made,
+			)
 		}
 	}
 }
@@ -67,21 +73,39 @@ func newSeries(mu float64) *gaussianSeries {
 
 // TestSeriesElsewhere checks that outside the series the value is that of gaussianDelta.
 func TestSeriesElsewhere(t *testing.T) {
-	for _, mu := range []float64{0, 1e-9, .0499, 8.01, 40, math.Inf(1), math.NaN()} {
-		for _, k := range []float64{0, 5e-324, 1e-9, .3, 1, 2.5, 1e9, math.Inf(1)} {
+	for _, mu := range []float64{
+		0, 1e-9, .0499,
+		8.01, 40,
+		math.Inf(1),
+		math.NaN(),
+	} {
+		for _, k := range []float64{
+			0, 5e-324, 1e-9,
+			.3, 1, 2.5, 1e9,
+			math.Inf(1),
+		} {
 			got := newSeries(mu).valueAt(k)
 			want := gaussianDelta(mu, math.Log(k))
 			undefined := math.IsNaN(got) && math.IsNaN(want)
 			if got != want && !undefined {
-				t.Errorf("mu %v, k %v: %v, want %v", mu, k, got, want)
+				t.Errorf(
+					"mu %v, k %v: %v, want %v",
+					mu, k, got, want,
+				)
 			}
 		}
 	}
-	for _, k := range []float64{0, .2, 64, 1e300, math.Inf(1)} {
+	for _, k := range []float64{
+		0, .2, 64, 1e300,
+		math.Inf(1),
+	} {
 		got := newSeries(.25).valueAt(k)
 		want := gaussianDelta(.25, math.Log(k))
 		if got != want {
-			t.Errorf("k %v: %v, want %v", k, got, want)
+			t.Errorf(
+				"k %v: %v, want %v",
+				k, got, want,
+			)
 		}
 	}
 }

@@ -132,7 +132,11 @@ func TestThresholdBisectsAsBisection(t *testing.T) {
 // TestMillsSideBySide checks that two interleaved divisions return the same as two in sequence, to the last bit.
 func TestMillsSideBySide(t *testing.T) {
 	for x := .5; x < 60; x *= 1.01 {
-		for _, y := range []float64{x, x + 1e-3, x + .5, x + 7, 9 * x} {
+		for _, y := range []float64{
+			x, x + 1e-3,
+			x + .5, x + 7,
+			9 * x,
+		} {
 			a, b := millsRatioPair(x, y)
 			if a != millsRatio(x) || b != millsRatio(y) {
 				t.Fatalf(

@@ -15,7 +15,10 @@ func samplePlan() Node {
 		ExponentialLeaf("quantiles", 0.10, 12),
 	)
 	return Parallel("fit",
-		Sequence("train", scaling, Sequence("model", GaussianLeaf("gram", 0.82, 1))),
+		Sequence(
+			"train", scaling,
+			Sequence("model", GaussianLeaf("gram", 0.82, 1)),
+		),
 		Sequence("holdout", GaussianLeaf("metric", 1, 1)),
 	)
 }
@@ -36,7 +39,10 @@ func TestPathsAndParts(t *testing.T) {
 		got = append(got, [2]string{l.Path, l.Part})
 		law, ok := p.Law(l.Path)
 		if !ok || law != l.Law || law.Validate() != nil {
-			t.Errorf("%s: law %v, %v", l.Path, law, ok)
+			t.Errorf(
+				"%s: law %v, %v",
+				l.Path, law, ok,
+			)
 		}
 	}
 	want := [][2]string{
@@ -55,7 +61,8 @@ func TestPathsAndParts(t *testing.T) {
 	tree := p.Tree()
 	tree.Kids[1].Kids[0].Leaf.Law.Mu = 99
 	l, _ := p.Law("fit/holdout/metric")
-	if l.Mu == 99 || p.Tree().Kids[1].Kids[0].Leaf.Law.Mu == 99 {
+	if l.Mu == 99 ||
+		p.Tree().Kids[1].Kids[0].Leaf.Law.Mu == 99 {
 		t.Error("Tree must return a copy")
 	}
 	// The held-out part has the whole target to itself.
@@ -72,7 +79,11 @@ func TestPathsAndParts(t *testing.T) {
 func TestScaled(t *testing.T) {
 	tree := Sequence("s",
 		GaussianLeaf("a", 2, 1),
-		Branches("o", PureLeaf("look", 0.03, 1), LaplaceLeaf("x", 1, 1)),
+		Branches(
+			"o",
+			PureLeaf("look", 0.03, 1),
+			LaplaceLeaf("x", 1, 1),
+		),
 		FixedLeaf("f", gaussianLaw(1)),
 	)
 	half := tree.Scaled(0.5)
@@ -86,7 +97,10 @@ func TestScaled(t *testing.T) {
 		{half.Kids[2].Leaf.Fixed.Mu, 1},
 	} {
 		if v.got != v.want {
-			t.Errorf("share %v, want %v", v.got, v.want)
+			t.Errorf(
+				"share %v, want %v",
+				v.got, v.want,
+			)
 		}
 	}
 }
@@ -105,12 +119,24 @@ func TestTreeErrors(t *testing.T) {
 		want error
 		path string
 	}{
-		"empty name": {Sequence("s", GaussianLeaf("", 1, 1), g), ErrTree, "s/"},
-		"slash":      {Sequence("s", GaussianLeaf("a/b", 1, 1), g), ErrTree, "s/a/b"},
-		"twins":      {Sequence("s", Sequence("t", g, g)), ErrTree, "s/t"},
+		"empty name": {
+			Sequence("s", GaussianLeaf("", 1, 1), g),
+			ErrTree, "s/",
+		},
+		"slash": {
+			Sequence("s", GaussianLeaf("a/b", 1, 1), g),
+			ErrTree, "s/a/b",
+		},
+		"twins": {
+			Sequence("s", Sequence("t", g, g)),
+			ErrTree, "s/t",
+		},
 		"zero draws": {GaussianLeaf("g", 1, 0), ErrTree, "g"},
 		"zero share": {GaussianLeaf("g", 0, 1), ErrTree, "g"},
-		"NaN share":  {GaussianLeaf("g", math.NaN(), 1), ErrTree, "g"},
+		"NaN share": {
+			GaussianLeaf("g", math.NaN(), 1),
+			ErrTree, "g",
+		},
 		"scalable approximate": {
 			Node{
 				Name: "a",
@@ -123,12 +149,22 @@ func TestTreeErrors(t *testing.T) {
 			ErrTree,
 			"a",
 		},
-		"no leaf":           {Node{Name: "a"}, ErrTree, "a"},
-		"empty par":         {Parallel("p"), ErrTree, "p"},
-		"no branch":         {Branches("o", LaplaceLeaf("l", 0.1, 1)), ErrTree, "o"},
-		"gaussian informer": {Branches("o", g, LaplaceLeaf("l", 1, 1)), ErrNotPure, ""},
+		"no leaf":   {Node{Name: "a"}, ErrTree, "a"},
+		"empty par": {Parallel("p"), ErrTree, "p"},
+		"no branch": {
+			Branches("o", LaplaceLeaf("l", 0.1, 1)),
+			ErrTree, "o",
+		},
+		"gaussian informer": {
+			Branches("o", g, LaplaceLeaf("l", 1, 1)),
+			ErrNotPure, "",
+		},
 		"par informer": {
-			Branches("o", Parallel("i", LaplaceLeaf("l", 0.1, 1)), g),
+			Branches(
+				"o",
+				Parallel("i", LaplaceLeaf("l", 0.1, 1)),
+				g,
+			),
 			ErrTree,
 			"o/i",
 		},
@@ -143,17 +179,29 @@ func TestTreeErrors(t *testing.T) {
 			"s",
 		},
 		"selection on a seq": {
-			Node{Op: OpSequence, Name: "s", Select: &sel},
+			Node{
+				Op:     OpSequence,
+				Name:   "s",
+				Select: &sel,
+			},
 			ErrTree,
 			"s",
 		},
-		"unknown op":          {Node{Op: 77, Name: "s"}, ErrTree, "s"},
-		"bad fixed law":       {FixedLeaf("f", gaussianLaw(-1)), ErrLaw, ""},
-		"fixed without draws": {FixedLeaf("f", Law{Kind: Gaussian, Mu: 1}), ErrTree, "f"},
+		"unknown op":    {Node{Op: 77, Name: "s"}, ErrTree, "s"},
+		"bad fixed law": {FixedLeaf("f", gaussianLaw(-1)), ErrLaw, ""},
+		"fixed without draws": {
+			FixedLeaf("f", Law{Kind: Gaussian, Mu: 1}),
+			ErrTree, "f",
+		},
 		"law of two kinds": {
 			FixedLeaf(
 				"f",
-				Law{Kind: Gaussian, Mu: 1, Epsilon: 1, Draws: 1},
+				Law{
+					Kind:    Gaussian,
+					Mu:      1,
+					Epsilon: 1,
+					Draws:   1,
+				},
 			),
 			ErrLaw,
 			"",
@@ -179,12 +227,19 @@ func TestTreeErrors(t *testing.T) {
 	} {
 		_, err := Calibrate(v.tree, Target{Epsilon: 1, Delta: 1e-6})
 		if !errors.Is(err, v.want) {
-			t.Errorf("%s: error %v, want %v", name, err, v.want)
+			t.Errorf(
+				"%s: error %v, want %v",
+				name, err, v.want,
+			)
 			continue
 		}
 		var te *treeError
-		if v.path != "" && (!errors.As(err, &te) || te.Path != v.path) {
-			t.Errorf("%s: error %v, want path %q", name, err, v.path)
+		if v.path != "" &&
+			(!errors.As(err, &te) || te.Path != v.path) {
+			t.Errorf(
+				"%s: error %v, want path %q",
+				name, err, v.path,
+			)
 		}
 	}
 }
@@ -202,13 +257,26 @@ func TestTargetErrors(t *testing.T) {
 		{Target{Epsilon: 1, Delta: -1e-6}, "delta"},
 		{Target{Epsilon: 1, Delta: math.NaN()}, "delta"},
 		{Target{Epsilon: 1, Delta: 9e-11}, "delta"},
-		{Target{Epsilon: 1, Delta: 1e-6, Relation: 9}, "relation"},
-		{Target{Epsilon: 1, Delta: 1e-6, Composition: 9}, "composition"},
+		{Target{
+			Epsilon:  1,
+			Delta:    1e-6,
+			Relation: 9,
+		}, "relation"},
+		{Target{
+			Epsilon:     1,
+			Delta:       1e-6,
+			Composition: 9,
+		}, "composition"},
 	} {
 		_, err := Calibrate(GaussianLeaf("g", 1, 1), v.t)
 		var te *TargetError
-		if !errors.Is(err, ErrTarget) || !errors.As(err, &te) || te.Field != v.field {
-			t.Errorf("%+v: error %v, want one about %s", v.t, err, v.field)
+		if !errors.Is(err, ErrTarget) ||
+			!errors.As(err, &te) ||
+			te.Field != v.field {
+			t.Errorf(
+				"%+v: error %v, want one about %s",
+				v.t, err, v.field,
+			)
 		}
 	}
 }
@@ -217,13 +285,19 @@ func TestNames(t *testing.T) {
 	for r := AddRemove; r <= SubstitutePrivateColumns; r++ {
 		got, err := ParseRelation(r.String())
 		if err != nil || got != r {
-			t.Errorf("ParseRelation(%q) = %v, %v", r.String(), got, err)
+			t.Errorf(
+				"ParseRelation(%q) = %v, %v",
+				r.String(), got, err,
+			)
 		}
 	}
 	for c := Tight; c <= Basic; c++ {
 		got, err := ParseComposition(c.String())
 		if err != nil || got != c {
-			t.Errorf("ParseComposition(%q) = %v, %v", c.String(), got, err)
+			t.Errorf(
+				"ParseComposition(%q) = %v, %v",
+				c.String(), got, err,
+			)
 		}
 	}
 	_, err := ParseRelation("replace")
@@ -249,7 +323,11 @@ func TestConversions(t *testing.T) {
 	if err != nil || e != 1 {
 		t.Errorf("epsilon %v, %v", e, err)
 	}
-	checkNear(t, "delta", d, (1+math.Exp(0.5))*1e-6, 1e-15)
+	checkNear(
+		t, "delta", d,
+		(1+math.Exp(0.5))*1e-6,
+		1e-15,
+	)
 	// The converted guarantee of a Gaussian covers the Gaussian with twice the mu.
 	mu, _ := convertMuToSubstitute(AddRemove, 0.2)
 	for eps := 0.1; eps < 2; eps += 0.1 {
@@ -263,7 +341,10 @@ func TestConversions(t *testing.T) {
 	}
 	rho, err := convertRhoToSubstitute(AddRemove, 0.1)
 	if err != nil || rho != 0.4 || mu != 0.4 {
-		t.Errorf("rho %v, mu %v, %v", rho, mu, err)
+		t.Errorf(
+			"rho %v, mu %v, %v",
+			rho, mu, err,
+		)
 	}
 	if _, d, _ := convertToSubstitute(AddRemove, 800, 0); d != 0 {
 		t.Errorf("pure privacy stays pure, got delta %v", d)

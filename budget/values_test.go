@@ -9,7 +9,10 @@ import (
 func checkNear(t *testing.T, what string, got, want, rel float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= rel*math.Abs(want)) {
-		t.Errorf("%s = %.15g, want %.15g (relative %.1e)", what, got, want, rel)
+		t.Errorf(
+			"%s = %.15g, want %.15g (relative %.1e)",
+			what, got, want, rel,
+		)
 	}
 }
 
@@ -30,7 +33,11 @@ func TestGaussianValues(t *testing.T) {
 		{20, 100, 0.99999961466855645, 1e-12},
 		{1, 12, 5.2084420689504657e-32, 1e-12},
 	} {
-		checkNear(t, "gaussianDelta", gaussianDelta(v.mu, v.eps), v.want, v.rel)
+		checkNear(
+			t, "gaussianDelta",
+			gaussianDelta(v.mu, v.eps),
+			v.want, v.rel,
+		)
 		// Phi-symmetry: delta(-x) = 1 - e^-x (1 - delta(x)).
 		checkNear(
 			t,
@@ -51,11 +58,17 @@ func TestGaussianValues(t *testing.T) {
 	} {
 		mu := GaussianMu(v.eps, v.delta)
 		if math.Abs(mu-v.want) > 6e-13 {
-			t.Errorf("GaussianMu(%v, %v) = %.13g, want %.13g", v.eps, v.delta, mu, v.want)
+			t.Errorf(
+				"GaussianMu(%v, %v) = %.13g, want %.13g",
+				v.eps, v.delta, mu, v.want,
+			)
 		}
 		d := gaussianDelta(mu, v.eps)
 		if d > v.delta {
-			t.Errorf("GaussianMu(%v, %v) is not rounded down: delta %v", v.eps, v.delta, d)
+			t.Errorf(
+				"GaussianMu(%v, %v) is not rounded down: delta %v",
+				v.eps, v.delta, d,
+			)
 		}
 	}
 	checkNear(
@@ -65,7 +78,11 @@ func TestGaussianValues(t *testing.T) {
 		4.377178095681,
 		2e-13,
 	)
-	checkNear(t, "GaussianEpsilon(.5,1e-6)", GaussianEpsilon(0.5, 1e-6), 2.254084650, 1e-9)
+	checkNear(
+		t, "GaussianEpsilon(.5,1e-6)",
+		GaussianEpsilon(0.5, 1e-6),
+		2.254084650, 1e-9,
+	)
 	e := GaussianEpsilon(0.5, 1e-6)
 	if gaussianDelta(0.5, e) > 1e-6 {
 		t.Error("GaussianEpsilon is not rounded up")
@@ -74,12 +91,28 @@ func TestGaussianValues(t *testing.T) {
 
 func TestPureCurveValues(t *testing.T) {
 	checkNear(t, "Laplace 0", laplaceDelta(1, 0), 0.393469340287367, 2e-15)
-	checkNear(t, "Laplace .5", laplaceDelta(1, 0.5), 0.221199216928595, 2e-15)
+	checkNear(
+		t, "Laplace .5",
+		laplaceDelta(1, 0.5), 0.221199216928595,
+		2e-15,
+	)
 	checkNear(t, "RR 0", pureDelta(1, 0), 0.462117157260010, 2e-15)
-	checkNear(t, "RR .5", pureDelta(1, 0.5), 0.287649136645, 1e-12)
+	checkNear(
+		t, "RR .5",
+		pureDelta(1, 0.5), 0.287649136645,
+		1e-12,
+	)
 	checkNear(t, "EM 0", exponentialDelta(1, 0), 0.244918662403709, 2e-15)
-	checkNear(t, "EM .5", exponentialDelta(1, 0.5), 0.077404686315691, 1e-14)
-	checkNear(t, "EM -.5", exponentialDelta(1, -0.5), 0.440417655743272, 2e-15)
+	checkNear(
+		t, "EM .5",
+		exponentialDelta(1, 0.5), 0.077404686315691,
+		1e-14,
+	)
+	checkNear(
+		t, "EM -.5",
+		exponentialDelta(1, -0.5), 0.440417655743272,
+		2e-15,
+	)
 	checkNear(
 		t,
 		"Geometric shift 1 = RR",
@@ -106,7 +139,10 @@ func TestInvalidArgumentsArePessimistic(t *testing.T) {
 		geometricDelta(1, -1, 0), approximateDelta(1, 2, 0), zcdpDelta(-1, 1), zcdpDelta(1, nan),
 	} {
 		if d != 1 {
-			t.Errorf("case %d: delta = %v, want 1", i, d)
+			t.Errorf(
+				"case %d: delta = %v, want 1",
+				i, d,
+			)
 		}
 	}
 	for i, e := range []float64{
@@ -115,13 +151,19 @@ func TestInvalidArgumentsArePessimistic(t *testing.T) {
 		ZCDPEpsilon(1, 0), ZCDPEpsilon(nan, 0.1), ZCDPEpsilon(-1, 0.1),
 	} {
 		if !math.IsInf(e, 1) {
-			t.Errorf("case %d: epsilon = %v, want +Inf", i, e)
+			t.Errorf(
+				"case %d: epsilon = %v, want +Inf",
+				i, e,
+			)
 		}
 	}
 	for i, m := range []float64{GaussianMu(1, 0), GaussianMu(-1, 0.1), GaussianMu(nan, 0.1),
 		GaussianMu(1, nan)} {
 		if m != 0 {
-			t.Errorf("case %d: mu = %v, want 0", i, m)
+			t.Errorf(
+				"case %d: mu = %v, want 0",
+				i, m,
+			)
 		}
 	}
 }
@@ -151,10 +193,14 @@ func TestGeometricDelta(t *testing.T) {
 				got := geometricDelta(s, shift, eps)
 				want := brute(s, shift, eps)
 				if math.Abs(got-want) > 1e-13 {
-					t.Errorf("shift %d scale %v eps %v: %v, want %v", shift, s, eps, got, want)
+					t.Errorf(
+						"shift %d scale %v eps %v: %v, want %v",
+						shift, s, eps, got, want,
+					)
 				}
 				laplace := laplaceDelta(float64(shift)/s, eps)
-				if got < laplace-1e-14 || s >= 5 && got > laplace+1/(8*s*s)*(1+2/s) {
+				if got < laplace-1e-14 ||
+					s >= 5 && got > laplace+1/(8*s*s)*(1+2/s) {
 					t.Errorf(
 						"shift %d scale %v eps %v: %v is not within 1/(8 s^2) above Laplace %v",
 						shift,
@@ -182,7 +228,9 @@ func composePLD(h float64, laws ...Law) curve {
 
 // pldEpsilon returns the epsilon of a curve at delta.
 func pldEpsilon(c curve, delta float64) float64 {
-	_, hi := bisect(0, 100, 1e-12, func(e float64) bool { return c.deltaAt(e) > delta })
+	_, hi := bisect(0, 100, 1e-12, func(e float64) bool {
+		return c.deltaAt(e) > delta
+	})
 	return hi
 }
 
@@ -228,8 +276,12 @@ func TestCompositionValues(t *testing.T) {
 		got := pldEpsilon(composePLD(1e-3, v.law), 1e-6)
 		checkNear(t, v.name, got, v.want, 1e-4)
 		fine := pldEpsilon(composePLD(0, v.law), 1e-6)
-		if fine > got*(1+1e-5) || fine < got*(1-1e-3) {
-			t.Errorf("%s: the chosen grid gives %v, the step 1e-3 gives %v", v.name, fine, got)
+		if fine > got*(1+1e-5) ||
+			fine < got*(1-1e-3) {
+			t.Errorf(
+				"%s: the chosen grid gives %v, the step 1e-3 gives %v",
+				v.name, fine, got,
+			)
 		}
 	}
 	checkNear(
@@ -246,9 +298,21 @@ func TestCompositionValues(t *testing.T) {
 		3.5423,
 		1e-4,
 	)
-	checkNear(t, "zCDP .5", ZCDPEpsilon(0.5, 1e-5), 4.72839, 1e-5)
-	checkNear(t, "zCDP .1", ZCDPEpsilon(0.1, 1e-6), 2.14194, 1e-5)
-	checkNear(t, "zCDP inverse", zcdpDelta(0.1, ZCDPEpsilon(0.1, 1e-6)), 1e-6, 1e-7)
+	checkNear(
+		t, "zCDP .5",
+		ZCDPEpsilon(0.5, 1e-5),
+		4.72839, 1e-5,
+	)
+	checkNear(
+		t, "zCDP .1",
+		ZCDPEpsilon(0.1, 1e-6),
+		2.14194, 1e-5,
+	)
+	checkNear(
+		t, "zCDP inverse",
+		zcdpDelta(0.1, ZCDPEpsilon(0.1, 1e-6)),
+		1e-6, 1e-7,
+	)
 
 	mix := composePLD(
 		1e-3,
@@ -256,8 +320,16 @@ func TestCompositionValues(t *testing.T) {
 		pureLaw(Laplace, 0.3, 1),
 		pureLaw(Exponential, 0.5, 1),
 	)
-	checkNear(t, "mixture delta(1)", mix.deltaAt(1), 0.0255493, 1e-4)
-	checkNear(t, "mixture delta(2)", mix.deltaAt(2), 2.5440e-4, 1e-4)
+	checkNear(
+		t, "mixture delta(1)",
+		mix.deltaAt(1), 0.0255493,
+		1e-4,
+	)
+	checkNear(
+		t, "mixture delta(2)",
+		mix.deltaAt(2), 2.5440e-4,
+		1e-4,
+	)
 	checkNear(t, "mixture eps", pldEpsilon(mix, 1e-6), 2.75620, 1e-4)
 }
 
@@ -265,9 +337,15 @@ func TestCompositionValues(t *testing.T) {
 func TestGaussianThroughPLD(t *testing.T) {
 	const h = 1e-3
 	m := connectDots(gaussianLaw(0.25).sampleCurve(h), h)
-	d := newPLDCurve(newComposer().convolveFactors([]factor{{m, 16}}, h, 20)).deltaAt(1)
+	d := newPLDCurve(newComposer().convolveFactors(
+		[]factor{{m, 16}}, h,
+		20,
+	)).deltaAt(1)
 	if d < 0.1269367 || d > 0.1269375 {
-		t.Errorf("delta(1) = %.9f, want within [0.1269367, 0.1269375]", d)
+		t.Errorf(
+			"delta(1) = %.9f, want within [0.1269367, 0.1269375]",
+			d,
+		)
 	}
 }
 
@@ -286,15 +364,26 @@ func TestScalingLedgers(t *testing.T) {
 			gaussianLaw(v.muG),
 			pureLaw(Exponential, v.epsQ, 2*(v.d+1)),
 		}
-		checkNear(t, "PLD", pldEpsilon(composePLD(1e-3, laws...), 1e-6), v.wantPLD, 1e-5)
-		checkNear(t, "zCDP", zcdpEpsilon(1e-6, laws...), v.wantRho, 1e-5)
+		checkNear(
+			t, "PLD",
+			pldEpsilon(composePLD(1e-3, laws...), 1e-6),
+			v.wantPLD, 1e-5,
+		)
+		checkNear(
+			t, "zCDP",
+			zcdpEpsilon(1e-6, laws...),
+			v.wantRho, 1e-5,
+		)
 		c, err := Compose(laws...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		e := c.Epsilon(1e-6)
 		if e > v.wantPLD+1e-5 || e < v.wantPLD-1e-3 {
-			t.Errorf("Compose: epsilon %v, want just under %v", e, v.wantPLD)
+			t.Errorf(
+				"Compose: epsilon %v, want just under %v",
+				e, v.wantPLD,
+			)
 		}
 	}
 }
@@ -322,31 +411,49 @@ func TestCalibratedValues(t *testing.T) {
 	checkNear(
 		t,
 		"k=10",
-		calibratedLaw(t, ExponentialLeaf("k", 1, 10), 0.5, 1e-6, Tight).Epsilon,
+		calibratedLaw(
+			t, ExponentialLeaf("k", 1, 10),
+			0.5, 1e-6, Tight,
+		).Epsilon,
 		0.0741,
 		1e-3,
 	)
 	checkNear(
 		t,
 		"k=5",
-		calibratedLaw(t, ExponentialLeaf("k", 1, 5), 0.5, 1e-6, Tight).Epsilon,
+		calibratedLaw(
+			t, ExponentialLeaf("k", 1, 5),
+			0.5, 1e-6, Tight,
+		).Epsilon,
 		0.117,
 		5e-3,
 	)
 	checkNear(
 		t,
 		"k=10 basic",
-		calibratedLaw(t, ExponentialLeaf("k", 1, 10), 0.5, 1e-6, Basic).Epsilon,
+		calibratedLaw(
+			t, ExponentialLeaf("k", 1, 10),
+			0.5, 1e-6, Basic,
+		).Epsilon,
 		0.05,
 		1e-15,
 	)
 	// Section 8: BRC, T=25 at (1, 1e-6), noise in units of sensitivity.
-	basic := calibratedLaw(t, LaplaceLeaf("T", 1, 25), 1, 1e-6, Basic).Epsilon
+	basic := calibratedLaw(
+		t, LaplaceLeaf("T", 1, 25),
+		1, 1e-6, Basic,
+	).Epsilon
 	checkNear(t, "basic Laplace std", math.Sqrt2/basic, 35.4, 2e-3)
-	tight := calibratedLaw(t, LaplaceLeaf("T", 1, 25), 1, 1e-6, Tight).Epsilon
+	tight := calibratedLaw(
+		t, LaplaceLeaf("T", 1, 25),
+		1, 1e-6, Tight,
+	).Epsilon
 	checkNear(t, "composed Laplace epsilon", tight, 0.050779, 1e-4)
 	checkNear(t, "composed Laplace std", math.Sqrt2/tight, 27.9, 2e-3)
-	gaussian := calibratedLaw(t, GaussianLeaf("T", 1, 25), 1, 1e-6, Tight).Mu
+	gaussian := calibratedLaw(
+		t, GaussianLeaf("T", 1, 25),
+		1, 1e-6, Tight,
+	).Mu
 	checkNear(t, "Gaussian std", 1/gaussian, 21.1, 2e-3)
 	checkNear(t, "Gaussian exact", gaussian, GaussianMu(1, 1e-6)/5, 1e-12)
 }
@@ -381,10 +488,26 @@ func TestSelectionValues(t *testing.T) {
 	}
 	s, _ := SelectionForMean(0, 5)
 	checkNear(t, "gamma", s.Gamma, 0.06992, 1e-4)
-	checkNear(t, "5 runs", GaussianEpsilon(0.1*math.Sqrt(5), 1e-6), 0.941, 1e-3)
-	checkNear(t, "3 runs", GaussianEpsilon(0.1*math.Sqrt(3), 1e-6), 0.715, 1e-3)
-	checkNear(t, "10 runs", GaussianEpsilon(0.3*math.Sqrt(10), 1e-6), 4.603, 1e-3)
-	checkNear(t, "geometric", Selection{Eta: 1, Gamma: 0.2}.Mean(), 5, 1e-14)
+	checkNear(
+		t, "5 runs",
+		GaussianEpsilon(0.1*math.Sqrt(5), 1e-6),
+		0.941, 1e-3,
+	)
+	checkNear(
+		t, "3 runs",
+		GaussianEpsilon(0.1*math.Sqrt(3), 1e-6),
+		0.715, 1e-3,
+	)
+	checkNear(
+		t, "10 runs",
+		GaussianEpsilon(0.3*math.Sqrt(10), 1e-6),
+		4.603, 1e-3,
+	)
+	checkNear(
+		t, "geometric",
+		Selection{Eta: 1, Gamma: 0.2}.Mean(),
+		5, 1e-14,
+	)
 	// The distribution itself is P(K=k) = (1-gamma)^k/(k ln(1/gamma)) for eta = 0.
 	mean := 0.0
 	mass := 0.0

@@ -27,12 +27,25 @@ func TestArrowIsLines(t *testing.T) {
 			{Name: name, Found: true},
 			{Name: name, Kind: Category, Found: true},
 			{
+				Name: name,
+				Kind: Category,
+				Categories: []string{
+					"1", "true", "x",
+					"1.5", "1,5",
+				},
+			},
+			{
 				Name:       name,
 				Kind:       Category,
-				Categories: []string{"1", "true", "x", "1.5", "1,5"},
+				Categories: []string{"1"},
+				Labels:     true,
 			},
-			{Name: name, Kind: Category, Categories: []string{"1"}, Labels: true},
-			{Name: "days", Source: name, Part: "days", Date: AutoDate},
+			{
+				Name:   "days",
+				Source: name,
+				Part:   "days",
+				Date:   AutoDate,
+			},
 		}
 		for k, c := range columns {
 			schema := Schema{Columns: []Column{c}}
@@ -50,16 +63,29 @@ func TestArrowIsLines(t *testing.T) {
 					ReadOptions{Format: f, ForceSlow: true},
 				)
 				if err != nil {
-					t.Fatalf("%s as %+v: %v", name, c, err)
+					t.Fatalf(
+						"%s as %+v: %v",
+						name, c, err,
+					)
 				}
 				fast, stats, err := Read(t.Context(), path, schema, ReadOptions{Format: f})
 				if err != nil {
-					t.Fatalf("%s as %+v: %v", name, c, err)
+					t.Fatalf(
+						"%s as %+v: %v",
+						name, c, err,
+					)
 				}
 				if !reflect.DeepEqual(stats, slowStats) {
-					t.Errorf("%s as %+v with %+v: %+v, want %+v", name, c, f, stats, slowStats)
+					t.Errorf(
+						"%s as %+v with %+v: %+v, want %+v",
+						name, c, f, stats, slowStats,
+					)
 				}
-				sameCells(t, fmt.Sprintf("%s as %+v with %+v", name, c, f), fast, slow)
+				sameCells(
+					t,
+					fmt.Sprintf("%s as %+v with %+v", name, c, f),
+					fast, slow,
+				)
 				at := 0
 				err = ReadOptions{
 					Format:    f,
@@ -94,7 +120,10 @@ func TestArrowIsLines(t *testing.T) {
 					},
 				)
 				if err != nil || at != slow.Len() {
-					t.Fatalf("%s as %+v: %d rows of %d: %v", name, c, at, slow.Len(), err)
+					t.Fatalf(
+						"%s as %+v: %d rows of %d: %v",
+						name, c, at, slow.Len(), err,
+					)
 				}
 				read++
 			}
@@ -109,7 +138,10 @@ func TestArrowIsLines(t *testing.T) {
 func sameCells(t *testing.T, what string, got, want *Table) {
 	t.Helper()
 	if got.Len() != want.Len() {
-		t.Fatalf("%s: %d rows, want %d", what, got.Len(), want.Len())
+		t.Fatalf(
+			"%s: %d rows, want %d",
+			what, got.Len(), want.Len(),
+		)
 	}
 	shown := func(t *Table, i int) string {
 		text := fmt.Sprint(t.ID(i), " ")
@@ -132,6 +164,9 @@ func sameCells(t *testing.T, what string, got, want *Table) {
 		b = append(b, shown(want, i))
 	}
 	if !slices.Equal(a, b) {
-		t.Errorf("%s: %q, want %q", what, a, b)
+		t.Errorf(
+			"%s: %q, want %q",
+			what, a, b,
+		)
 	}
 }

@@ -33,7 +33,11 @@ func visitsTable(t testing.TB, rows []visit) *Table {
 		Unit: "who",
 		Columns: []Column{
 			{Name: "x"},
-			{Name: "k", Kind: Category, Categories: []string{"a", "b"}},
+			{
+				Name:       "k",
+				Kind:       Category,
+				Categories: []string{"a", "b"},
+			},
 		},
 	}
 	cols := make([]ColumnData, 2)
@@ -139,14 +143,24 @@ func TestCapIsTheUnitsOwn(t *testing.T) {
 // TestCapKeepsOrder checks that the kept records stay in table order, that a view of a view is capped too, and
 // that the lot sees only the columns of the view.
 func TestCapKeepsOrder(t *testing.T) {
-	rows := []visit{{1, 1, 0}, {2, 2, 0}, {1, 3, 1}, {1, 4, 0}, {NoUnit, 5, 0}, {1, 1, 0}}
+	rows := []visit{
+		{1, 1, 0},
+		{2, 2, 0},
+		{1, 3, 1},
+		{1, 4, 0},
+		{NoUnit, 5, 0},
+		{1, 1, 0},
+	}
 	all := visitsTable(t, rows).View()
 	v := all.Cap(2, func(_ uint64, _ [32]byte, copy int) uint64 {
 		return uint64(5 - copy)
 	})
 	got := v.Block(0, v.Len()).Float(0, nil)
 	if !slices.Equal(got, []float64{1, 2, 1}) {
-		t.Errorf("kept %v, want the first, the second and the copy of the first", got)
+		t.Errorf(
+			"kept %v, want the first, the second and the copy of the first",
+			got,
+		)
 	}
 	seen := map[[32]byte]int{}
 	all.Columns([]int{1}).Cap(1, func(_ uint64, content [32]byte, _ int) uint64 {
@@ -154,7 +168,10 @@ func TestCapKeepsOrder(t *testing.T) {
 		return 0
 	})
 	if len(seen) != 2 {
-		t.Errorf("%d contents of a column with two values", len(seen))
+		t.Errorf(
+			"%d contents of a column with two values",
+			len(seen),
+		)
 	}
 	if got := all.Select([]int32{0, 3, 5}).Cap(1, testLot).Len(); got != 1 {
 		t.Errorf("%d records of one unit", got)

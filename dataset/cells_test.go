@@ -33,27 +33,43 @@ func TestJSONValues(t *testing.T) {
 	}
 	text.WriteString("{}\n[]\n")
 	s := Schema{Columns: []Column{
-		{Name: "x", HasMissing: true, Missing: -777},
 		{
-			Name:       "c",
-			Kind:       Category,
-			Categories: []string{"100", "3", "true", "yes", "NO", "12345678901234567890"},
+			Name:       "x",
+			HasMissing: true,
+			Missing:    -777,
+		},
+		{
+			Name: "c",
+			Kind: Category,
+			Categories: []string{
+				"100", "3", "true", "yes",
+				"NO", "12345678901234567890",
+			},
 		},
 	}}
-	codes := []int32{6, 0, 1, 2, 6, 6, 6, 3, 6, 6, 6, 5, 6, 4, 6, 6}
+	codes := []int32{
+		6, 0, 1, 2, 6, 6, 6, 3,
+		6, 6, 6, 5, 6, 4, 6, 6,
+	}
 	for decimal, read := range map[byte]float64{0: -777, ',': 1.5} {
 		table := readText(
 			t,
 			".jsonl",
 			text.String(),
 			s,
-			ReadOptions{Names: []string{"x", "c"}, Format: Format{Decimal: decimal}},
+			ReadOptions{
+				Names:  []string{"x", "c"},
+				Format: Format{Decimal: decimal},
+			},
 		)
 		want := []float64{1.5, 100, 3, 1, 0, -777, 2, -777, -777, -777, -777, 12345678901234567890,
 			read, -777, -777, -777}
 		equalFloats(t, "numbers", table.Float(0), want)
 		if !slices.Equal(table.Codes(1), codes) {
-			t.Errorf("codes %v, want %v", table.Codes(1), codes)
+			t.Errorf(
+				"codes %v, want %v",
+				table.Codes(1), codes,
+			)
 		}
 	}
 }
@@ -69,11 +85,33 @@ func TestNumbersOfSchema(t *testing.T) {
 		format       Format
 		want         float64
 	}{
-		{".csv", "x\n\"1.234,5\"\n", Format{}, 1234.5},
-		{".csv", "x\n1.5\n", Format{Decimal: '.'}, 1.5},
-		{".csv", "x\n\"1,234.5\"\n", Format{Decimal: '.', Thousands: ','}, 1234.5},
-		{".jsonl", "{\"x\": 1.5}\n", Format{}, 1.5},
-		{".jsonl", "{\"x\": \"1,5\"}\n", Format{}, 1.5},
+		{
+			".csv",
+			"x\n\"1.234,5\"\n",
+			Format{}, 1234.5,
+		},
+		{
+			".csv",
+			"x\n1.5\n",
+			Format{Decimal: '.'},
+			1.5,
+		},
+		{
+			".csv",
+			"x\n\"1,234.5\"\n",
+			Format{Decimal: '.', Thousands: ','},
+			1234.5,
+		},
+		{
+			".jsonl",
+			"{\"x\": 1.5}\n",
+			Format{}, 1.5,
+		},
+		{
+			".jsonl",
+			"{\"x\": \"1,5\"}\n",
+			Format{}, 1.5,
+		},
 	} {
 		o := ReadOptions{Format: c.format}
 		if c.suffix == ".jsonl" {
@@ -98,7 +136,9 @@ func TestUnitNames(t *testing.T) {
 		s,
 		ReadOptions{},
 	)
-	same := func(i, j int) bool { return table.ID(i) == table.ID(j) }
+	same := func(i, j int) bool {
+		return table.ID(i) == table.ID(j)
+	}
 	if !same(0, 1) ||
 		!same(0, 2) ||
 		same(0, 3) ||
@@ -128,14 +168,26 @@ func TestLabels(t *testing.T) {
 			".csv",
 			text,
 			Schema{Columns: []Column{
-				{Name: "a", Kind: Category, Found: true, Labels: true},
-				{Name: "b", Kind: Category, Found: true},
+				{
+					Name:   "a",
+					Kind:   Category,
+					Found:  true,
+					Labels: true,
+				},
+				{
+					Name:  "b",
+					Kind:  Category,
+					Found: true,
+				},
 			}},
 			o,
 		)
 		got := wordTexts(table, 0)
 		if !slices.Equal(got,
-			[]string{"None", "Mild", "-", "NA", "?", "Mild"}) {
+			[]string{
+				"None", "Mild", "-", "NA",
+				"?", "Mild",
+			}) {
 			t.Errorf("labels %q", got)
 		}
 		got = wordTexts(table, 1)
@@ -150,7 +202,10 @@ func TestLabels(t *testing.T) {
 			Found:  true,
 			Labels: true,
 		}}},
-		[]ColumnData{{Codes: []int32{0, 1, 2}, Words: []string{"None", "", "NA"}}},
+		[]ColumnData{{
+			Codes: []int32{0, 1, 2},
+			Words: []string{"None", "", "NA"},
+		}},
 		nil,
 	)
 	if err != nil {
@@ -173,8 +228,18 @@ func TestResolveSpellings(t *testing.T) {
 	)
 	v := table.View().Resolve(
 		[]Column{
-			{Name: "a", Kind: Category, Categories: []string{"0", "1"}, Other: true},
-			{Name: "b", Kind: Category, Categories: []string{"1", "1.0"}, Other: true},
+			{
+				Name:       "a",
+				Kind:       Category,
+				Categories: []string{"0", "1"},
+				Other:      true,
+			},
+			{
+				Name:       "b",
+				Kind:       Category,
+				Categories: []string{"1", "1.0"},
+				Other:      true,
+			},
 		})
 	if a, b := v.Block(0, 5).Codes(0, nil),
 		v.Block(0, 5).Codes(1, nil); !slices.Equal(a, []int32{1, 1, 1, 2, 2}) ||

@@ -85,7 +85,9 @@ func TestCompact(t *testing.T) {
 	for j := range schema.Columns {
 		same("all", small.Float(j), plain.Float(j))
 		same("data", small.Data(j).Floats, plain.Data(j).Floats)
-		double := func(x float64) float64 { return 2 * x }
+		double := func(x float64) float64 {
+			return 2 * x
+		}
 		mapped := small.Mapped(j, schema.Columns[j], double)
 		same(
 			"mapped",
@@ -157,5 +159,9 @@ func TestCompactJoined(t *testing.T) {
 			first.compactColumn(0) != nil,
 		)
 	}
-	equalFloats(t, "the first file", table.Float(0)[:300], first.Float(0))
+	equalFloats(
+		t, "the first file",
+		table.Float(0)[:300],
+		first.Float(0),
+	)
 }

@@ -103,7 +103,10 @@ func readAll(t *testing.T, data string, schema Schema, multiline bool) (*Table, 
 	all := readAllWays([]byte(data), schema, multiline)
 	for name, o := range all {
 		if !reflect.DeepEqual(o, all["slow"]) {
-			t.Errorf("%q: %s gives %+v, slow %+v", data, name, o, all["slow"])
+			t.Errorf(
+				"%q: %s gives %+v, slow %+v",
+				data, name, o, all["slow"],
+			)
 		}
 	}
 	table, stats, err := ReadFrom(
@@ -121,8 +124,16 @@ func readAll(t *testing.T, data string, schema Schema, multiline bool) (*Table, 
 
 func TestCSVRules(t *testing.T) {
 	schema := Schema{Columns: []Column{
-		{Name: "b", Kind: Category, Categories: []string{"x", "NA", "y z"}},
-		{Name: "a", HasMissing: true, Missing: -1},
+		{
+			Name:       "b",
+			Kind:       Category,
+			Categories: []string{"x", "NA", "y z"},
+		},
+		{
+			Name:       "a",
+			HasMissing: true,
+			Missing:    -1,
+		},
 	}}
 	for _, c := range []struct {
 		name, data  string
@@ -134,21 +145,36 @@ func TestCSVRules(t *testing.T) {
 	}{
 		{name: "header only", data: "a,b"},
 		{name: "header and newline", data: "a,b\n"},
-		{name: "one row", data: "a,b\n1,x", a: []float64{1}, b: []int32{0}},
+		{
+			name: "one row",
+			data: "a,b\n1,x",
+			a:    []float64{1},
+			b:    []int32{0},
+		},
 		{
 			name: "two rows",
 			data: "a,b\n1,x\n2,NA\n",
 			a:    []float64{1, 2},
 			b:    []int32{0, 1},
 		},
-		{name: "BOM", data: "\uFEFFa,b\n1,x\n", a: []float64{1}, b: []int32{0}},
+		{
+			name: "BOM",
+			data: "\uFEFFa,b\n1,x\n",
+			a:    []float64{1},
+			b:    []int32{0},
+		},
 		{
 			name: "CRLF",
 			data: "a,b\r\n1,x\r\n2,x\r\n",
 			a:    []float64{1, 2},
 			b:    []int32{0, 0},
 		},
-		{name: "CR at the end", data: "a,b\n1,x\r", a: []float64{1}, b: []int32{0}},
+		{
+			name: "CR at the end",
+			data: "a,b\n1,x\r",
+			a:    []float64{1},
+			b:    []int32{0},
+		},
 		{
 			name: "two CR",
 			data: "a,b\n1,x\r\r\n",
@@ -189,7 +215,13 @@ func TestCSVRules(t *testing.T) {
 			a:    []float64{1},
 			b:    []int32{0},
 		},
-		{name: "long", data: "a,b\n1,x,9,9\n", a: []float64{1}, b: []int32{0}, long: 1},
+		{
+			name: "long",
+			data: "a,b\n1,x,9,9\n",
+			a:    []float64{1},
+			b:    []int32{0},
+			long: 1,
+		},
 		{
 			name: "long by one empty field",
 			data: "a,b\n1,x,\n",
@@ -340,11 +372,17 @@ func TestCSVRules(t *testing.T) {
 			table, stats := readAll(t, c.data, schema, c.multiline)
 			equalFloats(t, "a", table.Float(1), c.a)
 			if !slices.Equal(table.Codes(0), c.b) {
-				t.Errorf("b is %v, want %v", table.Codes(0), c.b)
+				t.Errorf(
+					"b is %v, want %v",
+					table.Codes(0), c.b,
+				)
 			}
 			a := stats.Columns[1]
 			b := stats.Columns[0]
-			got := [4]int{a.Missing, a.Unparseable, a.Nonfinite, b.Unlisted + b.Missing}
+			got := [4]int{
+				a.Missing, a.Unparseable, a.Nonfinite,
+				b.Unlisted + b.Missing,
+			}
 			if got != c.bad ||
 				stats.Rows != len(c.a) ||
 				stats.Long != c.long ||
@@ -363,8 +401,14 @@ func TestCSVRules(t *testing.T) {
 }
 
 func TestWithoutMissingValueIsNaN(t *testing.T) {
-	table, _ := readAll(t, "a\nx\n1\ninf\n", numericSchema("a"), false)
-	equalFloats(t, "a", table.Float(0), []float64{math.NaN(), 1, math.NaN()})
+	table, _ := readAll(
+		t, "a\nx\n1\ninf\n",
+		numericSchema("a"), false,
+	)
+	equalFloats(
+		t, "a", table.Float(0),
+		[]float64{math.NaN(), 1, math.NaN()},
+	)
 }
 
 func TestUnitColumn(t *testing.T) {
@@ -385,7 +429,10 @@ func TestUnitColumn(t *testing.T) {
 		table.ID(4) != NoUnit ||
 		table.ID(5) != NoUnit ||
 		stats.NoUnit != 3 {
-		t.Errorf("rows without a unit must have none, and be counted: %d", stats.NoUnit)
+		t.Errorf(
+			"rows without a unit must have none, and be counted: %d",
+			stats.NoUnit,
+		)
 	}
 }
 
@@ -400,7 +447,8 @@ func TestUnitNamesAreKeyed(t *testing.T) {
 	}
 	other := newNamer(secret.NameKey())
 	other.buf[0] ^= 1
-	if other.unitID("ann") == id || other.unitID("NA") != NoUnit {
+	if other.unitID("ann") == id ||
+		other.unitID("NA") != NoUnit {
 		t.Error("another key gives the same identity, or one to nobody")
 	}
 	keyed := sha256.Sum256(append(slices.Clone(newNamer(secret.NameKey()).buf), "ann"...))
@@ -410,7 +458,11 @@ func TestUnitNamesAreKeyed(t *testing.T) {
 }
 
 func TestNoColumns(t *testing.T) {
-	table, _ := readAll(t, "a,b\n1,2\n3\n", Schema{}, false)
+	table, _ := readAll(
+		t,
+		"a,b\n1,2\n3\n",
+		Schema{}, false,
+	)
 	if table.Len() != 2 {
 		t.Errorf("%d rows, want 2", table.Len())
 	}
@@ -419,7 +471,10 @@ func TestNoColumns(t *testing.T) {
 // TestFieldsOfPackageCSV checks that, without backslashes and without blanks next to quotes, the fields of a
 // line are those of encoding/csv with LazyQuotes.
 func TestFieldsOfPackageCSV(t *testing.T) {
-	cells := rapid.StringOfN(rapid.RuneFrom([]rune("a\",b;1")), 1, 12, -1)
+	cells := rapid.StringOfN(
+		rapid.RuneFrom([]rune("a\",b;1")),
+		1, 12, -1,
+	)
 	rapid.Check(t, func(t *rapid.T) {
 		line := cells.Draw(t, "line")
 		r := csv.NewReader(strings.NewReader(line))
@@ -436,7 +491,10 @@ func TestFieldsOfPackageCSV(t *testing.T) {
 			}
 			got := d.splitFields(line)
 			if !slices.Equal(got, want) {
-				t.Fatalf("%q: %q, want %q", line, got, want)
+				t.Fatalf(
+					"%q: %q, want %q",
+					line, got, want,
+				)
 			}
 		}
 	})
@@ -465,13 +523,21 @@ func TestFileKinds(t *testing.T) {
 			{Workers: 1, chunk: 3},
 		} {
 			table, _, err := Read(context.Background(), path, numericSchema("a"), opts)
-			if err != nil || table.Len() != 2 || table.Float(0)[1] != 2 {
-				t.Errorf("%s %+v: %v", name, opts, err)
+			if err != nil ||
+				table.Len() != 2 ||
+				table.Float(0)[1] != 2 {
+				t.Errorf(
+					"%s %+v: %v",
+					name, opts, err,
+				)
 			}
 		}
 		if names, err := Header(path, ReadOptions{}); err != nil ||
 			!slices.Equal(names, []string{"a", "b"}) {
-			t.Errorf("%s: header %q, %v", name, names, err)
+			t.Errorf(
+				"%s: header %q, %v",
+				name, names, err,
+			)
 		}
 		table, _, err := ReadFrom(
 			context.Background(),
@@ -490,7 +556,11 @@ func TestWideAndLongLines(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("skip,a\n")
 	for i := range 50 {
-		fmt.Fprintf(&b, "%s,%d\n", strings.Repeat("w", i*997), i)
+		fmt.Fprintf(
+			&b, "%s,%d\n",
+			strings.Repeat("w", i*997),
+			i,
+		)
 	}
 	table, _ := readAll(t, b.String(), numericSchema("a"), false)
 	for i, v := range table.Float(0) {

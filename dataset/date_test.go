@@ -32,19 +32,37 @@ func TestDates(t *testing.T) {
 		{"2006-01-02", " 2024-02-29 ", 19782, 2, 4, 0},
 		{"2006-01-02", "2023-02-29", nan, nan, nan, nan},
 		{"2006-01-02", "", nan, nan, nan, nan},
-		{"01/02/2006 15:04", "03/04/2024 06:30", 19786.270833333332, 3, 1, 6.5},
+		{
+			"01/02/2006 15:04",
+			"03/04/2024 06:30", 19786.270833333332,
+			3, 1, 6.5,
+		},
 		{AutoDate, "03/04/2024", nan, nan, nan, nan},
 		{AutoDate, "4.3.2024", 19786, 3, 1, 0},
-		{AutoDate, "2024-03-04T23:59:00+05:00", 19786.999305555557, 3, 1, 23.983333333333334},
+		{
+			AutoDate,
+			"2024-03-04T23:59:00+05:00",
+			19786.999305555557, 3, 1, 23.983333333333334,
+		},
 		{AutoDate, "20240304", 19786, 3, 1, 0},
 		{AutoDate, "4 Mar 2024", 19786, 3, 1, 0},
 		{AutoDate, "1969-12-31 12:00", -.5, 12, 3, 12},
 		{AutoDate, "yesterday", nan, nan, nan, nan},
 		{AutoDate, "NA", nan, nan, nan, nan},
 	} {
-		table, _ := readAll(t, "x,d\n7,\""+c.cell+"\"\n", dateSchema(c.layout), false)
-		for j, want := range []float64{7, c.day, c.month, c.weekday, c.hour} {
-			equalFloats(t, c.layout+" of "+c.cell, table.Float(j), []float64{want})
+		table, _ := readAll(
+			t,
+			"x,d\n7,\""+c.cell+"\"\n",
+			dateSchema(c.layout), false,
+		)
+		for j, want := range []float64{
+			7, c.day, c.month,
+			c.weekday, c.hour,
+		} {
+			equalFloats(
+				t, c.layout+" of "+c.cell,
+				table.Float(j), []float64{want},
+			)
 		}
 	}
 }
@@ -85,7 +103,10 @@ func TestParquetDates(t *testing.T) {
 		"whole": {cell.MonthPart},
 	}
 	var s Schema
-	for _, source := range []string{"text", "date", "milli", "nano", "whole"} {
+	for _, source := range []string{
+		"text", "date", "milli", "nano",
+		"whole",
+	} {
 		for _, p := range DateParts() {
 			p.Name = source + "." + p.Part
 			p.Source = source
@@ -106,7 +127,11 @@ func TestParquetDates(t *testing.T) {
 		case len(parts[c.Source]) > 0 && c.Part == cell.HourPart: // without a time
 			continue
 		case len(parts[c.Source]) > 0 && c.Part == cell.DayPart:
-			want = []float64{math.Floor(want[0]), math.Floor(want[1]), math.Floor(want[2])}
+			want = []float64{
+				math.Floor(want[0]),
+				math.Floor(want[1]),
+				math.Floor(want[2]),
+			}
 		}
 		equalFloats(t, c.Name, table.Float(j), want)
 	}
@@ -120,9 +145,19 @@ func TestParquetDates(t *testing.T) {
 
 func TestDateFaults(t *testing.T) {
 	for name, columns := range map[string][]Column{
-		"layout":       {{Name: "a", Part: cell.MonthPart, Source: "d", Date: "Jan"}},
-		"no part":      {{Name: "a", Source: "d"}},
-		"unknown part": {{Name: "a", Part: "year", Source: "d", Date: AutoDate}},
+		"layout": {{
+			Name:   "a",
+			Part:   cell.MonthPart,
+			Source: "d",
+			Date:   "Jan",
+		}},
+		"no part": {{Name: "a", Source: "d"}},
+		"unknown part": {{
+			Name:   "a",
+			Part:   "year",
+			Source: "d",
+			Date:   AutoDate,
+		}},
 		"category": {{
 			Name:   "a",
 			Kind:   Category,
@@ -132,7 +167,12 @@ func TestDateFaults(t *testing.T) {
 		}},
 		"read twice": {
 			{Name: "d"},
-			{Name: "a", Part: cell.MonthPart, Source: "d", Date: AutoDate},
+			{
+				Name:   "a",
+				Part:   cell.MonthPart,
+				Source: "d",
+				Date:   AutoDate,
+			},
 		},
 	} {
 		err := (Schema{Columns: columns}).Validate()

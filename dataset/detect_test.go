@@ -54,40 +54,90 @@ func TestDetect(t *testing.T) {
 			Format{Separator: ';'},
 			[]string{"--decimal ,"},
 		},
-		{"tabs.csv", "age\tsecretjob\ty", Format{}, []string{"--separator tab"}},
-		{"bars.csv", "age|secretjob|y", Format{}, []string{`--separator "|"`}},
-		{"carets.csv", "age^secretjob^y", Format{}, []string{`--separator "^"`}},
-		{"hive.csv", "age\x01secretjob\x01y", Format{}, []string{"--separator $"}},
-		{"commas.tsv", "age,secretjob,y", Format{}, []string{"--separator ,"}},
-		{"single.csv", "'age','secretjob','y'", Format{}, []string{"--quote single"}},
+		{
+			"tabs.csv",
+			"age\tsecretjob\ty", Format{},
+			[]string{"--separator tab"},
+		},
+		{
+			"bars.csv",
+			"age|secretjob|y", Format{},
+			[]string{`--separator "|"`},
+		},
+		{
+			"carets.csv",
+			"age^secretjob^y", Format{},
+			[]string{`--separator "^"`},
+		},
+		{
+			"hive.csv",
+			"age\x01secretjob\x01y", Format{},
+			[]string{"--separator $"},
+		},
+		{
+			"commas.tsv",
+			"age,secretjob,y", Format{},
+			[]string{"--separator ,"},
+		},
+		{
+			"single.csv",
+			"'age','secretjob','y'",
+			Format{},
+			[]string{"--quote single"},
+		},
 		{
 			"both.csv",
 			"'age';'secretjob';'y'",
 			Format{Decimal: ','},
 			[]string{`--separator ";" --quote single`},
 		},
-		{"single.tsv", "'age'\t'secretjob'\t'y'", Format{}, []string{"--quote single"}},
+		{
+			"single.tsv",
+			"'age'\t'secretjob'\t'y'",
+			Format{},
+			[]string{"--quote single"},
+		},
 		{
 			"excel.csv",
 			"sep=;\nage;secretjob;y",
 			Format{},
-			[]string{`--separator ";", as its first line declares`, "--decimal ,"},
+			[]string{
+				`--separator ";", as its first line declares`,
+				"--decimal ,",
+			},
 		},
-		{"excel.csv", "sep=;\nage|secretjob|y", Format{Separator: '|'}, nil},
+		{
+			"excel.csv",
+			"sep=;\nage|secretjob|y",
+			Format{Separator: '|'}, nil,
+		},
 		{
 			"tab.csv",
 			"\"sep=\t\"\nage\tsecretjob\ty",
 			Format{},
 			[]string{"--separator tab"},
 		},
-		{"crlf.csv", "sep=,\r\nage,secretjob,y\r", Format{}, []string{"--separator ,"}},
+		{
+			"crlf.csv",
+			"sep=,\r\nage,secretjob,y\r",
+			Format{},
+			[]string{"--separator ,"},
+		},
 	} {
 		path := filepath.Join(t.TempDir(), c.file)
-		for _, rows := range []string{"", "1;2,5;3\n", "1,2,3\n4|5|6\n", "'a';\"b\"\t\\\"\n"} {
+		for _, rows := range []string{
+			"",
+			"1;2,5;3\n",
+			"1,2,3\n4|5|6\n",
+			"'a';\"b\"\t\\\"\n",
+		} {
 			writeFile(t, path, []byte(c.header+"\n"+rows))
 			got, err := ReadHeading(path, ReadOptions{Format: c.declared})
 			if err != nil || !slices.Equal(got.Names, names) {
-				t.Errorf("%s: %q, %v", c.file, got.Names, err)
+				t.Errorf(
+					"%s: %q, %v",
+					c.file, got.Names, err,
+				)
 				continue
 			}
 			lines, err := ReadHeading(path, withQuotes(c.declared))
@@ -101,13 +151,20 @@ func TestDetect(t *testing.T) {
 				)
 			}
 			if len(got.Notes) != len(c.notes) {
-				t.Errorf("%s: %+v, want %q", c.file, got.Notes, c.notes)
+				t.Errorf(
+					"%s: %+v, want %q",
+					c.file, got.Notes, c.notes,
+				)
 				continue
 			}
 			for i, want := range c.notes {
 				if !strings.Contains(got.Notes[i].Text, want) ||
 					strings.Contains(got.Notes[i].Text, "secretjob") {
-					t.Errorf("%s: %q, want %q", c.file, got.Notes[i].Text, want)
+					t.Errorf(
+						"%s: %q, want %q",
+						c.file,
+						got.Notes[i].Text, want,
+					)
 				}
 			}
 		}
@@ -118,7 +175,11 @@ func TestDetect(t *testing.T) {
 func TestDetectedIsRead(t *testing.T) {
 	schema := Schema{Columns: []Column{
 		{Name: "n"},
-		{Name: "c", Kind: Category, Categories: []string{"x, y", "x; y", `say "z"`}},
+		{
+			Name:       "c",
+			Kind:       Category,
+			Categories: []string{"x, y", "x; y", `say "z"`},
+		},
 		{Name: "it's"},
 	}}
 	for name, c := range map[string]struct {
@@ -129,7 +190,10 @@ func TestDetectedIsRead(t *testing.T) {
 			"n;c;it's\n1,5;x, y;2\n2;\"x; y\";3\n",
 			Format{Separator: ';', Decimal: ','},
 		},
-		"single": {"'n','c','it\\'s'\n1,'x, y',2\n'2','x; y',3\n", Format{Quote: '\''}},
+		"single": {
+			"'n','c','it\\'s'\n1,'x, y',2\n'2','x; y',3\n",
+			Format{Quote: '\''},
+		},
 		"backslash": {
 			"n,c,\"it's\",\"a \\\"b\\\"\"\n1,\"x, y\",2,3\n2,\"say \\\"z\\\"\",\\N,1\n",
 			Format{Escape: backslash},
@@ -137,13 +201,22 @@ func TestDetectedIsRead(t *testing.T) {
 	} {
 		declared := c.declared
 		detected := Format{Decimal: c.declared.Decimal}
-		want := waysOf([]byte(c.data), schema, ReadOptions{Format: declared})["slow"]
+		want := waysOf(
+			[]byte(c.data), schema,
+			ReadOptions{Format: declared},
+		)["slow"]
 		if want.err != "" || len(want.floats[0]) != 2 {
 			t.Fatalf("%s: %+v", name, want)
 		}
-		for way, o := range waysOf([]byte(c.data), schema, ReadOptions{Format: detected}) {
+		for way, o := range waysOf(
+			[]byte(c.data), schema,
+			ReadOptions{Format: detected},
+		) {
 			if !reflect.DeepEqual(o, want) {
-				t.Errorf("%s, %s: %+v, want %+v", name, way, o, want)
+				t.Errorf(
+					"%s, %s: %+v, want %+v",
+					name, way, o, want,
+				)
 			}
 		}
 	}
@@ -158,7 +231,11 @@ func TestKnownNamesDecide(t *testing.T) {
 		known  []string
 		want   []string
 	}{
-		{"id;weight (kg, rounded);age", nil, []string{"id;weight (kg", "rounded);age"}},
+		{
+			"id;weight (kg, rounded);age",
+			nil,
+			[]string{"id;weight (kg", "rounded);age"},
+		},
 		{
 			"id;weight (kg, rounded);age",
 			[]string{"age"},
@@ -174,18 +251,35 @@ func TestKnownNamesDecide(t *testing.T) {
 			[]string{"nobody"},
 			[]string{"id;weight (kg", "rounded);age"},
 		},
-		{"a|b", []string{"a|b"}, []string{"a|b"}},
+		{
+			"a|b",
+			[]string{"a|b"},
+			[]string{"a|b"},
+		},
 		{"a|b", nil, []string{"a", "b"}},
-		{"a|b;c", []string{"a|b"}, []string{"a|b", "c"}},
+		{
+			"a|b;c",
+			[]string{"a|b"},
+			[]string{"a|b", "c"},
+		},
 	} {
 		writeFile(t, path, []byte(c.header+"\n1\n"))
 		got, err := ReadHeading(path, ReadOptions{Known: c.known})
 		if err != nil || !slices.Equal(got.Names, c.want) {
-			t.Errorf("%s with %q: %q, %v", c.header, c.known, got.Names, err)
+			t.Errorf(
+				"%s with %q: %q, %v",
+				c.header, c.known, got.Names, err,
+			)
 		}
 	}
-	writeFile(t, path, []byte("id;weight (kg, rounded);age\n1;2;3\n"))
-	table, _, err := Read(context.Background(), path, numericSchema("age"), ReadOptions{})
+	writeFile(
+		t, path,
+		[]byte("id;weight (kg, rounded);age\n1;2;3\n"),
+	)
+	table, _, err := Read(
+		context.Background(), path,
+		numericSchema("age"), ReadOptions{},
+	)
 	if err != nil || table.Float(0)[0] != 3 {
 		t.Errorf("the schema does not decide: %v", err)
 	}
@@ -211,13 +305,47 @@ func TestForeignHeaders(t *testing.T) {
 		file, header, hint string
 		declared           Format
 	}{
-		{"bars.csv", "age|secretjob|y", `--separator "|"`, Format{Separator: ','}},
-		{"semicolons.csv", "age;secretjob;y", `decimal ","`, Format{Separator: ','}},
-		{"latin.csv", "age,secretjob,gr\xf6\xdfe", "--encoding windows-1252", Format{}},
-		{"little.csv", "\xff\xfea\x00g\x00e\x00,\x00y\x00", "--encoding utf-16,", Format{}},
-		{"big.csv", "\xfe\xff\x00a\x00g\x00e\x00,\x00y", "--encoding utf-16,", Format{}},
-		{"bare.csv", "a\x00g\x00e\x00,\x00y\x00", "--encoding utf-16le,", Format{}},
-		{"table.csv", `"age" "secretjob" "y"`, "write.csv", Format{}},
+		{
+			"bars.csv",
+			"age|secretjob|y",
+			`--separator "|"`,
+			Format{Separator: ','},
+		},
+		{
+			"semicolons.csv",
+			"age;secretjob;y",
+			`decimal ","`,
+			Format{Separator: ','},
+		},
+		{
+			"latin.csv",
+			"age,secretjob,gr\xf6\xdfe",
+			"--encoding windows-1252",
+			Format{},
+		},
+		{
+			"little.csv",
+			"\xff\xfea\x00g\x00e\x00,\x00y\x00",
+			"--encoding utf-16,",
+			Format{},
+		},
+		{
+			"big.csv",
+			"\xfe\xff\x00a\x00g\x00e\x00,\x00y",
+			"--encoding utf-16,",
+			Format{},
+		},
+		{
+			"bare.csv",
+			"a\x00g\x00e\x00,\x00y\x00",
+			"--encoding utf-16le,",
+			Format{},
+		},
+		{
+			"table.csv",
+			`"age" "secretjob" "y"`,
+			"write.csv", Format{},
+		},
 	} {
 		path := filepath.Join(t.TempDir(), c.file)
 		if err := os.WriteFile(path, []byte(c.header+"\n1;2,5;3\n"), 0o600); err != nil {
@@ -230,7 +358,10 @@ func TestForeignHeaders(t *testing.T) {
 			!strings.Contains(known.Hint, c.hint) {
 			t.Errorf("%s: %v", c.file, err)
 		} else if strings.Contains(err.Error(), "secretjob") {
-			t.Errorf("%s: the message repeats the header: %v", c.file, err)
+			t.Errorf(
+				"%s: the message repeats the header: %v",
+				c.file, err,
+			)
 		}
 	}
 	for file, header := range map[string]string{
@@ -253,13 +384,22 @@ func TestForeignHeaders(t *testing.T) {
 // TestNumericHeaders checks that a first line of numbers is a header if it has the names known to the caller,
 // and a record otherwise.
 func TestNumericHeaders(t *testing.T) {
-	for _, header := range []string{"0,1", "2023,2024", "0.5,1.5", "1e3,NA,2", "0;1", "-1,+1,7"} {
+	for _, header := range []string{
+		"0,1", "2023,2024",
+		"0.5,1.5",
+		"1e3,NA,2", "0;1",
+		"-1,+1,7",
+	} {
 		path := filepath.Join(t.TempDir(), "t.csv")
 		writeFile(t, path, []byte(header+"\n10,20,30\n"))
 		names := strings.FieldsFunc(header, func(r rune) bool {
 			return r == ',' || r == ';'
 		})
-		for _, known := range [][]string{nil, {"y"}, {names[0], "y"}, {names[0] + ".0"}} {
+		for _, known := range [][]string{
+			nil, {"y"},
+			{names[0], "y"},
+			{names[0] + ".0"},
+		} {
 			_, err := Header(path, ReadOptions{Known: known})
 			checkError(t, header, err, ErrNoHeader)
 			if err == nil ||
@@ -271,8 +411,13 @@ func TestNumericHeaders(t *testing.T) {
 		}
 		for _, known := range [][]string{names, names[1:], names[:1]} {
 			got, err := ReadHeading(path, ReadOptions{Known: known})
-			if err != nil || !slices.Equal(got.Names, names) || len(got.Notes) == 0 {
-				t.Errorf("%s with %q: %+v, %v", header, known, got, err)
+			if err != nil ||
+				!slices.Equal(got.Names, names) ||
+				len(got.Notes) == 0 {
+				t.Errorf(
+					"%s with %q: %+v, %v",
+					header, known, got, err,
+				)
 			}
 		}
 		table, _, err := Read(
@@ -301,7 +446,10 @@ func TestNumericHeaders(t *testing.T) {
 		checkError(t, header, err, ErrNoHeader)
 		got, err := Header(path, ReadOptions{Names: names})
 		if err != nil || !slices.Equal(got, names) {
-			t.Errorf("names that are listed: %q, %v", got, err)
+			t.Errorf(
+				"names that are listed: %q, %v",
+				got, err,
+			)
 		}
 	}
 }

@@ -30,31 +30,83 @@ func TestDialect(t *testing.T) {
 		line string
 		want []string
 	}{
-		{"a quote twice", either, `"say ""hi, you""",2`, []string{`say "hi, you"`, "2"}},
-		{"Spark, DuckDB", either, `"say \"hi, you\"",2`, []string{`say "hi, you"`, "2"}},
-		{"Spark: a quote at the end", either, `"6\"",9`, []string{`6"`, "9"}},
-		{"Spark: a backslash before a quote", either, `"a\\\"b",5`, []string{`a\"b`, "5"}},
+		{
+			"a quote twice", either,
+			`"say ""hi, you""",2`,
+			[]string{`say "hi, you"`, "2"},
+		},
+		{
+			"Spark, DuckDB", either,
+			`"say \"hi, you\"",2`,
+			[]string{`say "hi, you"`, "2"},
+		},
+		{
+			"Spark: a quote at the end", either,
+			`"6\"",9`,
+			[]string{`6"`, "9"},
+		},
+		{
+			"Spark: a backslash before a quote", either,
+			`"a\\\"b",5`,
+			[]string{`a\"b`, "5"},
+		},
 		{
 			"Spark: two backslashes",
 			either,
 			`"he said \\\"x\\\", ok",16`,
 			[]string{`he said \"x\", ok`, "16"},
 		},
-		{"a folder", either, `"C:\",3`, []string{`C:\`, "3"}},
-		{"a folder of Spark, not declared", either, `"C:\\,x",4`, []string{`C:\\,x`, "4"}},
-		{"a folder and a text", either, `"C:\","D:\"`, []string{`C:\`, `D:\`}},
-		{"a backslash without quotes", either, `C:\,3`, []string{`C:\`, "3"}},
-		{"a quote twice after a backslash", either, `"a\""b",5`, []string{`a\"b`, "5"}},
-		{"blanks before quotes", either, `"A", "X, Y", 30`, []string{"A", "X, Y", " 30"}},
-		{"blanks around quotes", either, ` "A" , "X, Y" ,30`, []string{"A", "X, Y", "30"}},
-		{"a tab before a quote", either, "1,\t\"X, Y\"", []string{"1", "X, Y"}},
+		{
+			"a folder", either,
+			`"C:\",3`,
+			[]string{`C:\`, "3"},
+		},
+		{
+			"a folder of Spark, not declared", either,
+			`"C:\\,x",4`,
+			[]string{`C:\\,x`, "4"},
+		},
+		{
+			"a folder and a text", either,
+			`"C:\","D:\"`,
+			[]string{`C:\`, `D:\`},
+		},
+		{
+			"a backslash without quotes", either,
+			`C:\,3`,
+			[]string{`C:\`, "3"},
+		},
+		{
+			"a quote twice after a backslash", either,
+			`"a\""b",5`,
+			[]string{`a\"b`, "5"},
+		},
+		{
+			"blanks before quotes", either,
+			`"A", "X, Y", 30`,
+			[]string{"A", "X, Y", " 30"},
+		},
+		{
+			"blanks around quotes", either,
+			` "A" , "X, Y" ,30`,
+			[]string{"A", "X, Y", "30"},
+		},
+		{
+			"a tab before a quote", either,
+			"1,\t\"X, Y\"",
+			[]string{"1", "X, Y"},
+		},
 		{
 			"blanks and backslashes",
 			either,
 			`"A", "say \"hi, you\"", 30`,
 			[]string{"A", `say "hi, you"`, " 30"},
 		},
-		{"inches", either, `6" pipe,2`, []string{`6" pipe`, "2"}},
+		{
+			"inches", either,
+			`6" pipe,2`,
+			[]string{`6" pipe`, "2"},
+		},
 		{
 			"inches and quotes",
 			either,
@@ -67,29 +119,69 @@ func TestDialect(t *testing.T) {
 			`"say "hi" there",2`,
 			[]string{`say "hi" there`, "2"},
 		},
-		{"a quote left open", either, `"a,2`, []string{"a,2"}},
-		{"a blank and a quote left open", either, `1, "a,2`, []string{"1", ` "a`, "2"}},
-		{"empty quotes", either, `"",2`, []string{"", "2"}},
+		{
+			"a quote left open", either,
+			`"a,2`,
+			[]string{"a,2"},
+		},
+		{
+			"a blank and a quote left open", either,
+			`1, "a,2`,
+			[]string{"1", ` "a`, "2"},
+		},
+		{
+			"empty quotes", either,
+			`"",2`,
+			[]string{"", "2"},
+		},
 		{"nothing", either, "", []string{""}},
-		{"no null", either, `\N,2`, []string{`\N`, "2"}},
+		{
+			"no null", either,
+			`\N,2`,
+			[]string{`\N`, "2"},
+		},
 		{
 			"doubled: a backslash is one",
 			doubled,
 			`"say \"hi, you\"",2`,
 			[]string{`say \"hi, you\",2`},
 		},
-		{"doubled: blanks before quotes", doubled, `"A", "X, Y"`, []string{"A", "X, Y"}},
-		{"declared", backslashes, `"say \"hi, you\"",2`, []string{`say "hi, you"`, "2"}},
-		{"declared: a folder", backslashes, `"C:\\,x",4`, []string{`C:\,x`, "4"}},
+		{
+			"doubled: blanks before quotes", doubled,
+			`"A", "X, Y"`,
+			[]string{"A", "X, Y"},
+		},
+		{
+			"declared", backslashes,
+			`"say \"hi, you\"",2`,
+			[]string{`say "hi, you"`, "2"},
+		},
+		{
+			"declared: a folder", backslashes,
+			`"C:\\,x",4`,
+			[]string{`C:\,x`, "4"},
+		},
 		{
 			"declared: other characters",
 			backslashes,
 			`"a\nb\,c",4`,
 			[]string{`a\nb\,c`, "4"},
 		},
-		{"declared: without quotes", backslashes, `C:\,3`, []string{`C:\`, "3"}},
-		{"declared: null", backslashes, `\N,"\N",3`, []string{"", `\N`, "3"}},
-		{"declared: left open", backslashes, `"a\"`, []string{`a"`}},
+		{
+			"declared: without quotes", backslashes,
+			`C:\,3`,
+			[]string{`C:\`, "3"},
+		},
+		{
+			"declared: null", backslashes,
+			`\N,"\N",3`,
+			[]string{"", `\N`, "3"},
+		},
+		{
+			"declared: left open", backslashes,
+			`"a\"`,
+			[]string{`a"`},
+		},
 		{
 			"declared: quotes within quotes",
 			backslashes,
@@ -100,10 +192,21 @@ func TestDialect(t *testing.T) {
 			"MySQL",
 			bare,
 			"a\\\tb\t\\N\t\\\\\t\\\"\tx\\ny",
-			[]string{"a\tb", "", `\`, `"`, "x\ny"},
+			[]string{
+				"a\tb", "", `\`,
+				`"`, "x\ny",
+			},
 		},
-		{"PostgreSQL", bare, `a\tb` + "\t1", []string{"a\tb", "1"}},
-		{"a backslash at the end", bare, "a\t" + `b\`, []string{"a", `b\`}},
+		{
+			"PostgreSQL", bare,
+			`a\tb` + "\t1",
+			[]string{"a\tb", "1"},
+		},
+		{
+			"a backslash at the end", bare,
+			"a\t" + `b\`,
+			[]string{"a", `b\`},
+		},
 		{
 			"single quotes",
 			dialect{comma: ';', quote: '\''},
@@ -120,11 +223,17 @@ func TestDialect(t *testing.T) {
 		cut := fieldCutter{d: &c.d}
 		got := cut.firstFields([]byte(c.line), 100)
 		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: %s is %q, want %q", c.name, c.line, got, c.want)
+			t.Errorf(
+				"%s: %s is %q, want %q",
+				c.name, c.line, got, c.want,
+			)
 		}
 		got = c.d.splitFields(c.line)
 		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: %s is %q by the definition, want %q", c.name, c.line, got, c.want)
+			t.Errorf(
+				"%s: %s is %q by the definition, want %q",
+				c.name, c.line, got, c.want,
+			)
 		}
 	}
 }
@@ -155,16 +264,25 @@ func TestCutterIsTheDefinition(t *testing.T) {
 		cut := fieldCutter{d: &d}
 		got := cut.firstFields([]byte(record), len(record)+2)
 		if !slices.Equal(got, want) {
-			t.Fatalf("%+v of %q: %q, want %q", d, record, got, want)
+			t.Fatalf(
+				"%+v of %q: %q, want %q",
+				d, record, got, want,
+			)
 		}
 		cut.startRecord([]byte(record))
 		n := cut.countFields()
 		if n != len(want) {
-			t.Fatalf("%+v of %q: %d fields, want %d", d, record, n, len(want))
+			t.Fatalf(
+				"%+v of %q: %d fields, want %d",
+				d, record, n, len(want),
+			)
 		}
 		if d.isPlain([]byte(record)) &&
 			!slices.Equal(strings.Split(record, string(rune(d.comma))), want) {
-			t.Fatalf("%+v of %q: %q is not plain", d, record, want)
+			t.Fatalf(
+				"%+v of %q: %q is not plain",
+				d, record, want,
+			)
 		}
 	})
 }
@@ -172,7 +290,10 @@ func TestCutterIsTheDefinition(t *testing.T) {
 // TestWrittenDialects checks that random cells written by each kind of writer are read back unchanged if the
 // dialect is declared. If the writer doubles quotes, no declaration is needed.
 func TestWrittenDialects(t *testing.T) {
-	cell := rapid.StringOfN(rapid.RuneFrom([]rune("\"\\, ab")), 0, 6, -1)
+	cell := rapid.StringOfN(
+		rapid.RuneFrom([]rune("\"\\, ab")),
+		0, 6, -1,
+	)
 	rapid.Check(t, func(t *rapid.T) {
 		cells := rapid.SliceOfN(cell, 1, 4).Draw(t, "cells")
 		blanks := rapid.SampledFrom([]string{"", " ", "\t "}).Draw(t, "blanks")
@@ -184,11 +305,18 @@ func TestWrittenDialects(t *testing.T) {
 			return strings.Join(out, blanks+","+blanks)
 		}
 		doubled := write(strings.NewReplacer(`"`, `""`).Replace)
-		escaped := write(strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace)
+		escaped := write(strings.NewReplacer(
+			`"`, `\"`, `\`,
+			`\\`,
+		).Replace)
 		for _, c := range []struct {
 			escape byte
 			line   string
-		}{{0, doubled}, {'"', doubled}, {backslash, escaped}} {
+		}{
+			{0, doubled},
+			{'"', doubled},
+			{backslash, escaped},
+		} {
 			d := dialect{
 				comma:  ',',
 				quote:  '"',
@@ -196,7 +324,10 @@ func TestWrittenDialects(t *testing.T) {
 			}
 			got := d.splitFields(c.line)
 			if !slices.Equal(got, cells) {
-				t.Fatalf("%s with %q: %q, want %q", c.line, c.escape, got, cells)
+				t.Fatalf(
+					"%s with %q: %q, want %q",
+					c.line, c.escape, got, cells,
+				)
 			}
 		}
 	})
@@ -206,10 +337,17 @@ func TestWrittenDialects(t *testing.T) {
 // reference and for their writers.
 func TestMultilineDialects(t *testing.T) {
 	schema := Schema{Columns: []Column{
-		{Name: "a", Kind: Category, Found: true},
+		{
+			Name:  "a",
+			Kind:  Category,
+			Found: true,
+		},
 		{Name: "n"},
 	}}
-	text := rapid.StringOfN(rapid.RuneFrom([]rune("\"\"\"'\\\\,,,  a1\n\n\r")), 0, 40, -1)
+	text := rapid.StringOfN(
+		rapid.RuneFrom([]rune("\"\"\"'\\\\,,,  a1\n\n\r")),
+		0, 40, -1,
+	)
 	rapid.Check(t, func(t *rapid.T) {
 		format := Format{
 			Escape:  rapid.SampledFrom([]byte{0, '"', backslash}).Draw(t, "escape"),
@@ -224,8 +362,15 @@ func TestMultilineDialects(t *testing.T) {
 		for name, o := range all {
 			if o.err != all["slow"].err ||
 				o.stats.Rows != all["slow"].stats.Rows ||
-				!slices.EqualFunc(o.floats, all["slow"].floats, slices.Equal[[]uint64]) {
-				t.Fatalf("%q, %+v: %s gives %+v, slow %+v", data, format, name, o, all["slow"])
+				!slices.EqualFunc(
+					o.floats, all["slow"].floats,
+					slices.Equal[[]uint64],
+				) {
+				t.Fatalf(
+					"%q, %+v: %s gives %+v, slow %+v",
+					data, format, name, o,
+					all["slow"],
+				)
 			}
 		}
 	})
@@ -239,21 +384,37 @@ func TestMultilineDialects(t *testing.T) {
 			Format{Escape: backslash},
 			[]float64{1, 2, 3},
 		},
-		"Spark, alone": {"a,n\n\"x\ny\",1\n\"q\\\"\",3\nz,4\n", Format{}, []float64{1, 3, 4}},
+		"Spark, alone": {
+			"a,n\n\"x\ny\",1\n\"q\\\"\",3\nz,4\n",
+			Format{},
+			[]float64{1, 3, 4},
+		},
 		"MySQL": {
 			"a\tn\nx\\\ny\t1\nz\t2\n",
-			Format{Separator: '\t', NoQuote: true, Escape: backslash},
+			Format{
+				Separator: '\t',
+				NoQuote:   true,
+				Escape:    backslash,
+			},
 			[]float64{1, 2},
 		},
-		"blanks": {"a, n\n\"x, y\", 1\n\"x\ny\" , 2\n", Format{}, []float64{1, 2}},
+		"blanks": {
+			"a, n\n\"x, y\", 1\n\"x\ny\" , 2\n",
+			Format{},
+			[]float64{1, 2},
+		},
 	} {
 		for way, o := range waysOf(
 			[]byte(c.data),
 			numericSchema("n"),
 			withQuotes(c.format),
 		) {
-			if o.err != "" || len(o.floats[0]) != len(c.want) {
-				t.Errorf("%s, %s: %+v", name, way, o)
+			if o.err != "" ||
+				len(o.floats[0]) != len(c.want) {
+				t.Errorf(
+					"%s, %s: %+v",
+					name, way, o,
+				)
 			}
 		}
 		table, _, err := ReadFrom(

@@ -19,13 +19,24 @@ func checkError(t *testing.T, what string, err, want error) *FileError {
 	t.Helper()
 	var fe *FileError
 	if !errors.Is(err, want) || !errors.As(err, &fe) {
-		t.Fatalf("%s: error %v, want a FileError that is %v", what, err, want)
+		t.Fatalf(
+			"%s: error %v, want a FileError that is %v",
+			what, err, want,
+		)
 	}
 	if strings.Contains(err.Error(), marker) {
-		t.Errorf("%s: the error repeats a cell: %v", what, err)
+		t.Errorf(
+			"%s: the error repeats a cell: %v",
+			what, err,
+		)
 	}
-	if fe.Msg == "" || fe.Path == "" || !strings.Contains(err.Error(), fe.Path) {
-		t.Errorf("%s: the error does not say what and where: %v", what, err)
+	if fe.Msg == "" ||
+		fe.Path == "" ||
+		!strings.Contains(err.Error(), fe.Path) {
+		t.Errorf(
+			"%s: the error does not say what and where: %v",
+			what, err,
+		)
 	}
 	return fe
 }
@@ -39,9 +50,21 @@ func TestHeaderErrors(t *testing.T) {
 		{"empty", "", ErrNoHeader, 1, 0},
 		{"only a mark", "\uFEFF", ErrNoHeader, 1, 0},
 		{"blank lines", "\n\r\n\n", ErrNoHeader, 1, 0},
-		{"numbers", "1,2.5,-3\n4,5,6\n", ErrNoHeader, 1, 0},
-		{"numbers and gaps", "1,,NA,inf\n" + marker + "\n", ErrNoHeader, 1, 0},
-		{"quoted numbers", "\"1\",\"2\"\n", ErrNoHeader, 1, 0},
+		{
+			"numbers",
+			"1,2.5,-3\n4,5,6\n",
+			ErrNoHeader, 1, 0,
+		},
+		{
+			"numbers and gaps",
+			"1,,NA,inf\n" + marker + "\n",
+			ErrNoHeader, 1, 0,
+		},
+		{
+			"quoted numbers",
+			"\"1\",\"2\"\n",
+			ErrNoHeader, 1, 0,
+		},
 		{"no name", "a,,b\n" + marker, ErrEmptyName, 1, 2},
 		{"blank name", "\n\na, ,b\n", ErrEmptyName, 3, 2},
 		{
@@ -68,7 +91,9 @@ func TestHeaderErrors(t *testing.T) {
 				opts,
 			)
 			fe := checkError(t, c.name, err, c.want)
-			if fe.Line != c.line || fe.Column != c.column || fe.Hint == "" {
+			if fe.Line != c.line ||
+				fe.Column != c.column ||
+				fe.Hint == "" {
 				t.Errorf(
 					"%s: at %d:%d with hint %q, want %d:%d and a hint",
 					c.name,
@@ -86,7 +111,10 @@ func TestHeaderErrors(t *testing.T) {
 		if c.want != ErrNoColumn {
 			checkError(t, c.name+" (Header)", err, c.want)
 		} else if err != nil {
-			t.Errorf("%s: Header: %v", c.name, err)
+			t.Errorf(
+				"%s: Header: %v",
+				c.name, err,
+			)
 		}
 	}
 }
@@ -145,25 +173,44 @@ func TestUnreadableFiles(t *testing.T) {
 	read := func(path string) error {
 		_, _, err := Read(ctx, path, s, ReadOptions{})
 		_, herr := Header(path, ReadOptions{})
-		if herr == nil || err == nil || herr.Error() != err.Error() {
-			t.Errorf("%s: Header says %v, Read %v", path, herr, err)
+		if herr == nil ||
+			err == nil ||
+			herr.Error() != err.Error() {
+			t.Errorf(
+				"%s: Header says %v, Read %v",
+				path, herr, err,
+			)
 		}
 		return err
 	}
-	absent := checkError(t, "absent", read(filepath.Join(dir, "none.csv")), ErrUnreadable)
+	absent := checkError(
+		t, "absent",
+		read(filepath.Join(dir, "none.csv")),
+		ErrUnreadable,
+	)
 	if !strings.Contains(absent.Msg, fs.ErrNotExist.Error()[5:]) &&
 		absent.Hint != "check the path" {
 		t.Errorf("%v", absent)
 	}
 	checkError(t, "directory", read(makeDir(t, dir, "d.csv")), ErrUnreadable)
 	checkError(t, "suffix", read(filepath.Join(dir, "x.xls")), ErrFormat)
-	checkError(t, "parquet.gz", read(filepath.Join(dir, "x.parquet.gz")), ErrFormat)
+	checkError(
+		t, "parquet.gz",
+		read(filepath.Join(dir, "x.parquet.gz")),
+		ErrFormat,
+	)
 	notGzip := filepath.Join(dir, "x.csv.gz")
-	writeFile(t, notGzip, []byte("a,b\n"+marker+",2\n"))
+	writeFile(
+		t, notGzip,
+		[]byte("a,b\n"+marker+",2\n"),
+	)
 	checkError(t, "not gzip", read(notGzip), ErrFormat)
 	writeFile(t, notGzip, nil)
 	checkError(t, "empty gzip", read(notGzip), ErrCorrupt)
-	_, _, err := ReadFrom(ctx, strings.NewReader(""), "x.parquet", s, ReadOptions{})
+	_, _, err := ReadFrom(
+		ctx, strings.NewReader(""),
+		"x.parquet", s, ReadOptions{},
+	)
 	checkError(t, "parquet stream", err, ErrFormat)
 }
 
@@ -213,7 +260,10 @@ type rewritten struct {
 
 func (s *rewritten) ReadAt(p []byte, off int64) (int, error) {
 	if s.reads++; s.reads > s.after {
-		s.Reader = bytes.NewReader(bytes.Repeat([]byte("7\n"), int(s.Size()/2)))
+		s.Reader = bytes.NewReader(bytes.Repeat(
+			[]byte("7\n"),
+			int(s.Size()/2),
+		))
 	}
 	return s.Reader.ReadAt(p, off)
 }
@@ -239,7 +289,11 @@ func TestFileThatChanges(t *testing.T) {
 		)
 		checkError(t, "changed", err, ErrUnreadable)
 	}
-	rd, err := newReader("x.csv", fileKind{comma: ','}, numericSchema("a"), ReadOptions{})
+	rd, err := newReader(
+		"x.csv",
+		fileKind{comma: ','},
+		numericSchema("a"), ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

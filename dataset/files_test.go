@@ -25,7 +25,11 @@ func jsonWays(data []byte, schema Schema, common ReadOptions) map[string]outcome
 			opts.ForceSlow = slow
 			opts.chunk = chunk
 			opts.Workers = 2
-			rd, err := newReader("x.jsonl", fileKind{comma: ',', json: true}, schema, opts)
+			rd, err := newReader(
+				"x.jsonl",
+				fileKind{comma: ',', json: true},
+				schema, opts,
+			)
 			if err != nil {
 				return map[string]outcome{"slow": {err: err.Error()}}
 			}
@@ -70,17 +74,27 @@ not an object
 		Columns: []Column{
 			{Name: "a"},
 			{
-				Name:       "c",
-				Kind:       Category,
-				Categories: []string{"x", `a "b", c`, "true", "two lines"},
+				Name: "c",
+				Kind: Category,
+				Categories: []string{
+					"x",
+					`a "b", c`,
+					"true", "two lines",
+				},
 			},
 		},
 	}
-	opts := ReadOptions{Names: []string{"a", "rest", "c", "u"}}
+	opts := ReadOptions{Names: []string{
+		"a", "rest", "c",
+		"u",
+	}}
 	all := jsonWays([]byte(data), schema, opts)
 	for name, o := range all {
 		if !reflect.DeepEqual(o, all["slow"]) {
-			t.Errorf("%s gives %+v, slow %+v", name, o, all["slow"])
+			t.Errorf(
+				"%s gives %+v, slow %+v",
+				name, o, all["slow"],
+			)
 		}
 	}
 	table, stats, err := ReadFrom(
@@ -95,7 +109,10 @@ not an object
 	}
 	want := []int32{0, 1, 4, 2, 4, 3, 4}
 	if !slices.Equal(table.Codes(1), want) {
-		t.Errorf("codes %v, want %v", table.Codes(1), want)
+		t.Errorf(
+			"codes %v, want %v",
+			table.Codes(1), want,
+		)
 	}
 	nan := Column{}
 	equalFloats(
@@ -109,7 +126,8 @@ not an object
 		t.Errorf("%d records of nobody", stats.NoUnit)
 	}
 	_, err = fileHeading(writeTemp(t, "x.jsonl", data), ReadOptions{})
-	if !errors.Is(err, ErrNoHeader) || !strings.Contains(err.Error(), "--header") {
+	if !errors.Is(err, ErrNoHeader) ||
+		!strings.Contains(err.Error(), "--header") {
 		t.Errorf("%v", err)
 	}
 	names, err := Header(writeTemp(t, "x.ndjson", data), opts)
@@ -127,10 +145,17 @@ func FuzzJSONLines(f *testing.F) {
 	}
 	schema := Schema{Columns: []Column{
 		{Name: "a"},
-		{Name: "c", Kind: Category, Categories: []string{"x"}},
+		{
+			Name:       "c",
+			Kind:       Category,
+			Categories: []string{"x"},
+		},
 	}}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		all := jsonWays(data, schema, ReadOptions{Names: []string{"a", "c"}})
+		all := jsonWays(
+			data, schema,
+			ReadOptions{Names: []string{"a", "c"}},
+		)
 		want := 0
 		for line := range bytes.SplitSeq(
 			bytes.TrimPrefix(data, []byte("\uFEFF")),
@@ -141,11 +166,17 @@ func FuzzJSONLines(f *testing.F) {
 			}
 		}
 		if all["slow"].stats.Rows != want {
-			t.Errorf("%d records of %d lines", all["slow"].stats.Rows, want)
+			t.Errorf(
+				"%d records of %d lines",
+				all["slow"].stats.Rows, want,
+			)
 		}
 		for name, o := range all {
 			if !reflect.DeepEqual(o, all["slow"]) {
-				t.Errorf("%s gives %+v, slow %+v", name, o, all["slow"])
+				t.Errorf(
+					"%s gives %+v, slow %+v",
+					name, o, all["slow"],
+				)
 			}
 		}
 	})
@@ -188,7 +219,10 @@ func TestSeveralFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	nan := Column{}
-	equalFloats(t, "a", table.Float(0), []float64{1, nan.missingValue(), 4, 5})
+	equalFloats(
+		t, "a", table.Float(0),
+		[]float64{1, nan.missingValue(), 4, 5},
+	)
 	if table.ID(1) != table.ID(2) ||
 		table.ID(0) == table.ID(1) ||
 		stats.Rows != 4 ||
@@ -197,7 +231,8 @@ func TestSeveralFiles(t *testing.T) {
 		t.Errorf("%+v", stats)
 	}
 	names, err := Header(pattern, ReadOptions{})
-	if err != nil || !slices.Equal(names, []string{"a", "u"}) {
+	if err != nil ||
+		!slices.Equal(names, []string{"a", "u"}) {
 		t.Errorf("%v, %v", names, err)
 	}
 	found, _, err := Read(
@@ -221,11 +256,17 @@ func TestSeveralFiles(t *testing.T) {
 		errorOfThree(Read(ctx, pattern, schema, ReadOptions{})),
 	} {
 		if !errors.Is(err, ErrNoColumn) ||
-			!strings.Contains(err.Error(), "t-4.csv:1: the header differs from that of") {
+			!strings.Contains(
+				err.Error(),
+				"t-4.csv:1: the header differs from that of",
+			) {
 			t.Errorf("%v", err)
 		}
 	}
-	for _, missing := range []string{"none-*.csv", "t-[.csv"} {
+	for _, missing := range []string{
+		"none-*.csv",
+		"t-[.csv",
+	} {
 		_, _, err := Read(ctx, filepath.Join(dir, missing), schema, ReadOptions{})
 		if !errors.Is(
 			err, ErrUnreadable) {
@@ -240,7 +281,10 @@ func TestSeveralFiles(t *testing.T) {
 		ReadOptions{},
 	)
 	if err != nil || table.Len() != 1 {
-		t.Errorf("a file that is called like a pattern: %v", err)
+		t.Errorf(
+			"a file that is called like a pattern: %v",
+			err,
+		)
 	}
 }
 
@@ -256,19 +300,27 @@ func errorOfThree[A, B any](_ A, _ B, err error) error {
 func TestHeadingFrom(t *testing.T) {
 	data := "a,b\n" + strings.Repeat("1,2\n", 50_000)
 	heading, rest, err := HeadingFrom(strings.NewReader(data), "stdin", ReadOptions{})
-	if err != nil || !slices.Equal(heading.Names, []string{"a", "b"}) {
+	if err != nil ||
+		!slices.Equal(heading.Names, []string{"a", "b"}) {
 		t.Fatalf("%v, %v", heading, err)
 	}
 	all, err := io.ReadAll(rest)
 	if err != nil || string(all) != data {
-		t.Errorf("%d of %d bytes, %v", len(all), len(data), err)
+		t.Errorf(
+			"%d of %d bytes, %v",
+			len(all), len(data), err,
+		)
 	}
 }
 
 // TestNoHeader checks that the columns of a file without a header line have the given names, and that its first
 // line is a record.
 func TestNoHeader(t *testing.T) {
-	for _, content := range []string{"1,2\n3,4\n", "\uFEFF1,2\n3,4\n", "\n1,2\n\n3,4"} {
+	for _, content := range []string{
+		"1,2\n3,4\n",
+		"\uFEFF1,2\n3,4\n",
+		"\n1,2\n\n3,4",
+	} {
 		table, _, err := Read(
 			context.Background(),
 			writeTemp(t, "x.csv", content),

@@ -71,15 +71,26 @@ func TestFirstRecordCausesNoError(t *testing.T) {
 				ReadOptions{Names: []string{"a", "b"}},
 			)
 			if err != nil {
-				t.Errorf("%s, first record %q: %v", name, first, err)
+				t.Errorf(
+					"%s, first record %q: %v",
+					name, first, err,
+				)
 				continue
 			}
-			if tab.Len() != 3 || tab.Float(0)[1] != 1 || tab.Float(1)[2] != 4 {
-				t.Errorf("%s, first record %q: %v", name, first, tab.Float(0))
+			if tab.Len() != 3 ||
+				tab.Float(0)[1] != 1 ||
+				tab.Float(1)[2] != 4 {
+				t.Errorf(
+					"%s, first record %q: %v",
+					name, first, tab.Float(0),
+				)
 			}
 			x := tab.Float(0)[0]
 			if !math.IsNaN(x) && x != 1 {
-				t.Errorf("%s, first record %q: a cell is %v", name, first, x)
+				t.Errorf(
+					"%s, first record %q: a cell is %v",
+					name, first, x,
+				)
 			}
 		}
 	}

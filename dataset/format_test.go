@@ -21,10 +21,18 @@ import (
 func TestDialectsReadOneTable(t *testing.T) {
 	schema := Schema{Columns: []Column{
 		{Name: "größe"},
-		{Name: "ort", Kind: Category, Categories: []string{"Köln", "a,b", "x;y"}},
+		{
+			Name:       "ort",
+			Kind:       Category,
+			Categories: []string{"Köln", "a,b", "x;y"},
+		},
 		{Name: "n"},
 	}}
-	want := [][]float64{{1.5, -1234.25, math.NaN()}, {0, 1, 2}, {7, 1, 0}}
+	want := [][]float64{
+		{1.5, -1234.25, math.NaN()},
+		{0, 1, 2},
+		{7, 1, 0},
+	}
 	plain := "größe,ort,n\n1.5,Köln,7\n-1234.25,\"a,b\",True\n-999,x;y,<0\n"
 	german := "größe;ort;n\n1,5;Köln;7\n-1.234,25;a,b;wahr\n-999;\"x;y\";0 %\n"
 	latin, err := charmap.Windows1252.NewEncoder().String(german)
@@ -66,15 +74,31 @@ func TestDialectsReadOneTable(t *testing.T) {
 			Format{Quote: '\'', Missing: []float64{-999}},
 		},
 		"no quotes": {
-			strings.ReplaceAll(strings.ReplaceAll(plain, ",", "|"), `"a|b"`, "a,b"),
-			Format{Separator: '|', NoQuote: true, Missing: []float64{-999}},
+			strings.ReplaceAll(
+				strings.ReplaceAll(plain, ",", "|"),
+				`"a|b"`, "a,b",
+			),
+			Format{
+				Separator: '|',
+				NoQuote:   true,
+				Missing:   []float64{-999},
+			},
 		},
-		"german":         {german, comma},
-		"windows-1252":   {latin, comma.withEncoding("windows-1252")},
-		"utf-16":         {wide(german, false, true), comma.withEncoding("UTF-16")},
-		"utf-16 big":     {wide(german, true, true), comma.withEncoding("utf-16")},
-		"utf-16le":       {wide(german, false, false), comma.withEncoding("utf16le")},
-		"utf-16be, mark": {wide(german, true, true), comma.withEncoding("utf-16be")},
+		"german":       {german, comma},
+		"windows-1252": {latin, comma.withEncoding("windows-1252")},
+		"utf-16": {
+			wide(german, false, true),
+			comma.withEncoding("UTF-16"),
+		},
+		"utf-16 big": {
+			wide(german, true, true),
+			comma.withEncoding("utf-16"),
+		},
+		"utf-16le": {wide(german, false, false), comma.withEncoding("utf16le")},
+		"utf-16be, mark": {
+			wide(german, true, true),
+			comma.withEncoding("utf-16be"),
+		},
 	} {
 		for ways, o := range waysOf(
 			[]byte(c.data),
@@ -82,7 +106,10 @@ func TestDialectsReadOneTable(t *testing.T) {
 			ReadOptions{Format: c.format},
 		) {
 			if o.err != "" {
-				t.Errorf("%s, %s: %s", name, ways, o.err)
+				t.Errorf(
+					"%s, %s: %s",
+					name, ways, o.err,
+				)
 				continue
 			}
 			got := []float64{}
@@ -100,7 +127,10 @@ func TestDialectsReadOneTable(t *testing.T) {
 			}
 			equalFloats(t, name+", "+ways, got, n)
 			if !slices.Equal(o.codes[1], []int32{0, 1, 2}) {
-				t.Errorf("%s, %s: %v", name, ways, o.codes[1])
+				t.Errorf(
+					"%s, %s: %v",
+					name, ways, o.codes[1],
+				)
 			}
 		}
 	}
@@ -166,22 +196,55 @@ func TestSkippedTooMuch(t *testing.T) {
 
 // fuzzFormats are the formats of FuzzFormats.
 var fuzzFormats = []Format{
-	{Separator: ';', Decimal: ',', Thousands: '.'},
+	{
+		Separator: ';',
+		Decimal:   ',',
+		Thousands: '.',
+	},
 	{Separator: '|', Quote: '\''},
-	{Separator: '\t', NoQuote: true, Strict: true},
+	{
+		Separator: '\t',
+		NoQuote:   true,
+		Strict:    true,
+	},
 	{Skip: 1, Missing: []float64{-9, 0}},
-	{Separator: ';', Decimal: ',', Missing: []float64{1.5}, Encoding: "windows-1252"},
+	{
+		Separator: ';',
+		Decimal:   ',',
+		Missing:   []float64{1.5},
+		Encoding:  "windows-1252",
+	},
 	{Encoding: "utf-16"},
-	{Thousands: ' ', Quote: '\'', Strict: true},
-	{Decimal: ',', Skip: 2, Encoding: "utf-16be"},
+	{
+		Thousands: ' ',
+		Quote:     '\'',
+		Strict:    true,
+	},
+	{
+		Decimal:  ',',
+		Skip:     2,
+		Encoding: "utf-16be",
+	},
 	{Escape: backslash},
-	{Separator: '\t', NoQuote: true, Escape: backslash},
+	{
+		Separator: '\t',
+		NoQuote:   true,
+		Escape:    backslash,
+	},
 	{Escape: '"', Quote: '\''},
-	{Separator: ';', Quote: '\'', Escape: backslash},
+	{
+		Separator: ';',
+		Quote:     '\'',
+		Escape:    backslash,
+	},
 	{Escape: '"'},
 	{Separator: '|'},
 	{NoQuote: true},
-	{Separator: ';', Escape: backslash, Encoding: "windows-1252"},
+	{
+		Separator: ';',
+		Escape:    backslash,
+		Encoding:  "windows-1252",
+	},
 }
 
 // FuzzFormats compares the fast readers with the slow one in other dialects.
@@ -203,9 +266,22 @@ func FuzzFormats(f *testing.F) {
 		Unit: "u",
 		Columns: []Column{
 			{Name: "a"},
-			{Name: "c", Kind: Category, Categories: []string{"x", "NA", "y z"}},
-			{Name: "n", HasMissing: true, Missing: -1},
-			{Name: "month", Part: cell.MonthPart, Source: "rest", Date: AutoDate},
+			{
+				Name:       "c",
+				Kind:       Category,
+				Categories: []string{"x", "NA", "y z"},
+			},
+			{
+				Name:       "n",
+				HasMissing: true,
+				Missing:    -1,
+			},
+			{
+				Name:   "month",
+				Part:   cell.MonthPart,
+				Source: "rest",
+				Date:   AutoDate,
+			},
 			{
 				Name:       "days",
 				Part:       cell.DayPart,
@@ -222,7 +298,10 @@ func FuzzFormats(f *testing.F) {
 		if format.Separator != 0 {
 			comma = string(format.Separator)
 		}
-		header += strings.Join([]string{"a", "c", "rest", "n", "u"}, comma) + "\n"
+		header += strings.Join(
+			[]string{"a", "c", "rest", "n", "u"},
+			comma,
+		) + "\n"
 		switch format.Encoding {
 		case "utf-16":
 			header = "\xff\xfe" + strings.Join(strings.Split(header, ""), "\x00") + "\x00"
@@ -237,7 +316,10 @@ func FuzzFormats(f *testing.F) {
 		all := waysOf(append([]byte(header), data...), schema, opts)
 		for name, o := range all {
 			if !reflect.DeepEqual(o, all["slow"]) {
-				t.Errorf("%s gives %+v, slow %+v", name, o, all["slow"])
+				t.Errorf(
+					"%s gives %+v, slow %+v",
+					name, o, all["slow"],
+				)
 			}
 		}
 	})

@@ -41,8 +41,16 @@ func FuzzSlowFast(f *testing.F) {
 		Unit: "u",
 		Columns: []Column{
 			{Name: "n"},
-			{Name: "c", Kind: Category, Categories: []string{"x", "NA", "y z"}},
-			{Name: "a", HasMissing: true, Missing: -1},
+			{
+				Name:       "c",
+				Kind:       Category,
+				Categories: []string{"x", "NA", "y z"},
+			},
+			{
+				Name:       "a",
+				HasMissing: true,
+				Missing:    -1,
+			},
 		},
 	}
 	f.Fuzz(func(t *testing.T, data []byte, flags byte) {
@@ -64,7 +72,10 @@ func FuzzSlowFast(f *testing.F) {
 		all := waysCut(data, schema, flags&2 != 0, line)
 		for name, o := range all {
 			if !reflect.DeepEqual(o, all["slow"]) {
-				t.Errorf("%s gives %+v, slow %+v", name, o, all["slow"])
+				t.Errorf(
+					"%s gives %+v, slow %+v",
+					name, o, all["slow"],
+				)
 			}
 		}
 	})

@@ -51,27 +51,40 @@ func TestFileChanges(t *testing.T) {
 		column string
 		opts   ReadOptions
 	}{
-		"t.csv":    {[]byte(lines), "x", ReadOptions{chunk: 16}},
-		"t.tsv":    {[]byte(lines), "x", ReadOptions{ForceSlow: true}},
-		"t.csv.gz": {gzipBytes([]byte(lines)), "x", ReadOptions{}},
+		"t.csv": {[]byte(lines), "x", ReadOptions{chunk: 16}},
+		"t.tsv": {[]byte(lines), "x", ReadOptions{ForceSlow: true}},
+		"t.csv.gz": {
+			gzipBytes([]byte(lines)),
+			"x", ReadOptions{},
+		},
 		"t.CSV": {
 			[]byte(lines),
 			"x",
 			ReadOptions{Format: Format{MultilineQuotes: true}},
 		},
-		"t.jsonl":   {[]byte(objects), "x", ReadOptions{Names: []string{"x"}}},
+		"t.jsonl": {
+			[]byte(objects), "x",
+			ReadOptions{Names: []string{"x"}},
+		},
 		"t.parquet": {parquet, "preis", ReadOptions{}},
 		"t.feather": {arrow, "preis", ReadOptions{}},
-		"t.xlsx":    {newWorkbook(t, header, "", "", ""), "x", ReadOptions{}},
+		"t.xlsx": {
+			newWorkbook(t, header, "", "", ""),
+			"x", ReadOptions{},
+		},
 	} {
 		schema := numericSchema(c.column)
 		for way, change := range map[string]func(f *os.File) error{
-			"nothing": func(*os.File) error { return nil },
+			"nothing": func(*os.File) error {
+				return nil
+			},
 			"a record": func(f *os.File) error {
 				_, err := f.WriteString("3,4\n")
 				return err
 			},
-			"an end": func(f *os.File) error { return f.Truncate(int64(len(c.data)) - 1) },
+			"an end": func(f *os.File) error {
+				return f.Truncate(int64(len(c.data)) - 1)
+			},
 		} {
 			write := func() (path string, do func()) {
 				path = tableFile(t, name, c.data)
@@ -87,14 +100,20 @@ func TestFileChanges(t *testing.T) {
 			}
 			check := func(how string, err error) {
 				if way == "nothing" && err != nil {
-					t.Errorf("%s, %s: %v", name, how, err)
+					t.Errorf(
+						"%s, %s: %v",
+						name, how, err,
+					)
 				}
 				var known *FileError
 				foreign := way == "a record" &&
 					!strings.HasSuffix(name, ".gz") &&
 					!errors.Is(err, ErrUnreadable) // gzip reports it as damage
 				if way != "nothing" && (!errors.As(err, &known) || foreign) {
-					t.Errorf("%s, %s, %s: %v", name, how, way, err)
+					t.Errorf(
+						"%s, %s, %s: %v",
+						name, how, way, err,
+					)
 				}
 			}
 			path, do := write()
@@ -111,8 +130,12 @@ func TestFileChanges(t *testing.T) {
 					do()
 					return nil
 				},
-				Work: func(*Batch) (int, error) { return 0, nil },
-				Emit: func(int) error { return nil },
+				Work: func(*Batch) (int, error) {
+					return 0, nil
+				},
+				Emit: func(int) error {
+					return nil
+				},
 			})
 			check("stream", err)
 		}

@@ -16,12 +16,24 @@ func TestKnown(t *testing.T) {
 	const n = 3000 // more than two blocks
 	nan := math.NaN()
 	for name, missing := range map[string]func(i int) bool{
-		"none":   func(int) bool { return false },
-		"all":    func(int) bool { return true },
-		"first":  func(i int) bool { return i == 0 },
-		"last":   func(i int) bool { return i == n-1 },
-		"middle": func(i int) bool { return i == 1024 },
-		"half":   func(i int) bool { return i%2 == 1 },
+		"none": func(int) bool {
+			return false
+		},
+		"all": func(int) bool {
+			return true
+		},
+		"first": func(i int) bool {
+			return i == 0
+		},
+		"last": func(i int) bool {
+			return i == n-1
+		},
+		"middle": func(i int) bool {
+			return i == 1024
+		},
+		"half": func(i int) bool {
+			return i%2 == 1
+		},
 	} {
 		number := make([]float64, n)
 		class := make([]int32, n)
@@ -41,7 +53,11 @@ func TestKnown(t *testing.T) {
 		tab, err := dataset.NewTable(
 			dataset.Schema{Columns: []dataset.Column{
 				{Name: "x"},
-				{Name: "c", Kind: dataset.Category, Categories: []string{"a", "b"}},
+				{
+					Name:       "c",
+					Kind:       dataset.Category,
+					Categories: []string{"a", "b"},
+				},
 			}},
 			[]dataset.ColumnData{{Floats: number}, {Codes: class}},
 			ids,
@@ -50,7 +66,10 @@ func TestKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 		for j := range 2 {
-			for _, v := range []dataset.View{tab.View(), tab.View().Columns([]int{0, 1})} {
+			for _, v := range []dataset.View{
+				tab.View(),
+				tab.View().Columns([]int{0, 1}),
+			} {
 				got, err := v.Known(context.Background(), j)
 				if err != nil {
 					t.Fatal(err)
@@ -79,7 +98,10 @@ func TestKnown(t *testing.T) {
 		}
 		got, err := some.Known(context.Background(), 0)
 		if err != nil || got.Len() != kept {
-			t.Errorf("%s: %d of four records, want %d, %v", name, got.Len(), kept, err)
+			t.Errorf(
+				"%s: %d of four records, want %d, %v",
+				name, got.Len(), kept, err,
+			)
 		}
 	}
 }
@@ -107,11 +129,17 @@ func TestKnownDeclared(t *testing.T) {
 		}
 		got, err := tab.View().Known(context.Background(), 0)
 		if err != nil || got.Len() != want {
-			t.Errorf("declared %v: %d records, want %d, %v", declared, got.Len(), want, err)
+			t.Errorf(
+				"declared %v: %d records, want %d, %v",
+				declared, got.Len(), want, err,
+			)
 		}
 		got, err = tab.Select(nil).Known(context.Background(), 0)
 		if err != nil || got.Len() != 0 {
-			t.Errorf("no records: %d, %v", got.Len(), err)
+			t.Errorf(
+				"no records: %d, %v",
+				got.Len(), err,
+			)
 		}
 	}
 }

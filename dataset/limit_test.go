@@ -21,8 +21,18 @@ func TestLongLines(t *testing.T) {
 		multiline  bool
 		a, b       []float64
 	}{
-		{"first", "a,b\n" + long + "\n5,6\n", false, []float64{1, 5}, []float64{23333333, 6}},
-		{"last", "a,b\n5,6\n" + long, false, []float64{5, 1}, []float64{6, 23333333}},
+		{
+			"first",
+			"a,b\n" + long + "\n5,6\n",
+			false, []float64{1, 5},
+			[]float64{23333333, 6},
+		},
+		{
+			"last",
+			"a,b\n5,6\n" + long,
+			false, []float64{5, 1},
+			[]float64{6, 23333333},
+		},
 		{
 			"all",
 			"a,b\n" + strings.Repeat(long+"\n", 3),
@@ -49,7 +59,10 @@ func TestLongLines(t *testing.T) {
 			"a,b\n1,\"2\n3\n4\n5\n6\n7\n8,9\n10,11\n12,13\n",
 			true,
 			[]float64{1, 6, 7, 8, 10, 12},
-			[]float64{math.NaN(), math.NaN(), math.NaN(), 9, 11, 13},
+			[]float64{
+				math.NaN(), math.NaN(),
+				math.NaN(), 9, 11, 13,
+			},
 		},
 		{
 			"empty lines",
@@ -59,7 +72,11 @@ func TestLongLines(t *testing.T) {
 			[]float64{2},
 		},
 	} {
-		all := waysCut([]byte(c.data), numericSchema("a", "b"), c.multiline, 10)
+		all := waysCut(
+			[]byte(c.data),
+			numericSchema("a", "b"),
+			c.multiline, 10,
+		)
 		for name, o := range all {
 			want := outcome{
 				floats: [][]uint64{bitsOf(c.a), bitsOf(c.b)},
@@ -69,7 +86,10 @@ func TestLongLines(t *testing.T) {
 			if o.err != "" ||
 				!slices.EqualFunc(o.floats, want.floats, slices.Equal) ||
 				o.stats.Rows != len(c.a) {
-				t.Errorf("%s, %s: %+v", c.name, name, o)
+				t.Errorf(
+					"%s, %s: %+v",
+					c.name, name, o,
+				)
 			}
 		}
 	}
@@ -94,7 +114,10 @@ func TestLongHeaderIsRefused(t *testing.T) {
 				10,
 			) {
 				if !strings.Contains(o.err, "the header is longer") {
-					t.Errorf("%q, %s, %v: %+v", data, name, multiline, o)
+					t.Errorf(
+						"%q, %s, %v: %+v",
+						data, name, multiline, o,
+					)
 				}
 			}
 		}
@@ -134,7 +157,12 @@ func TestZipBombs(t *testing.T) {
 		opts             ReadOptions
 		rows, size       int
 	}{
-		{"one line", "a,b\n1,2\n3,", "9", ReadOptions{}, 2, 1 << 26},
+		{
+			"one line",
+			"a,b\n1,2\n3,",
+			"9", ReadOptions{}, 2,
+			1 << 26,
+		},
 		{
 			"one line, slowly",
 			"a,b\n1,2\n3,",
@@ -151,7 +179,12 @@ func TestZipBombs(t *testing.T) {
 			2,
 			1 << 26,
 		},
-		{"empty lines", "a,b\n1,2\n", "\n", ReadOptions{}, 1, 1 << 25},
+		{
+			"empty lines",
+			"a,b\n1,2\n",
+			"\n", ReadOptions{}, 1,
+			1 << 25,
+		},
 		{
 			"empty lines, multiline",
 			"a,b\n1,2\n",
@@ -171,12 +204,20 @@ func TestZipBombs(t *testing.T) {
 				numericSchema("a", "b"),
 				c.opts,
 			)
-			if err != nil || table.Len() != c.rows || stats.Rows != c.rows {
-				t.Errorf("%s: %v, %v", c.name, stats, err)
+			if err != nil ||
+				table.Len() != c.rows ||
+				stats.Rows != c.rows {
+				t.Errorf(
+					"%s: %v, %v",
+					c.name, stats, err,
+				)
 			}
 		})
 		if allocated > 20*line {
-			t.Errorf("%s: %d MiB were allocated", c.name, allocated>>20)
+			t.Errorf(
+				"%s: %d MiB were allocated",
+				c.name, allocated>>20,
+			)
 		}
 	}
 	path := writeBomb(t, "a,", "b", 1<<26)
@@ -197,7 +238,11 @@ func TestStopsInAnEndlessLine(t *testing.T) {
 		{line: 10, Format: Format{MultilineQuotes: true}},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
-		rd, err := newReader("x.csv", fileKind{comma: ','}, numericSchema("a"), opts)
+		rd, err := newReader(
+			"x.csv",
+			fileKind{comma: ','},
+			numericSchema("a"), opts,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +289,10 @@ func heapUse(f func()) uint64 {
 // TestTooManyColumns checks that a header with too many columns is rejected at no more cost than counting them.
 func TestTooManyColumns(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
-	writeFile(t, path, []byte("a"+strings.Repeat(",", 1<<24-10)+"\n1\n"))
+	writeFile(
+		t, path,
+		[]byte("a"+strings.Repeat(",", 1<<24-10)+"\n1\n"),
+	)
 	for _, multiline := range []bool{false, true} {
 		used := heapUse(func() {
 			_, err := Header(path, ReadOptions{Format: Format{MultilineQuotes: multiline}})
@@ -268,7 +316,10 @@ func TestEmptyLinesAreDropped(t *testing.T) {
 			drop: true,
 		})
 		if err != nil || len(got) > 4000 {
-			t.Errorf("%d bytes, %v", len(got), err)
+			t.Errorf(
+				"%d bytes, %v",
+				len(got), err,
+			)
 		}
 		rd, err := newReader(
 			"x.csv",
@@ -279,9 +330,18 @@ func TestEmptyLinesAreDropped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table, _, err := rd.readCSV(t.Context(), strings.NewReader("a,b\n"+data), nil, 0)
-		if err != nil || table.Len() != 3 || table.Float(0)[2] != 3 {
-			t.Errorf("%q: %v, %v", end, table.Float(0), err)
+		table, _, err := rd.readCSV(
+			t.Context(),
+			strings.NewReader("a,b\n"+data),
+			nil, 0,
+		)
+		if err != nil ||
+			table.Len() != 3 ||
+			table.Float(0)[2] != 3 {
+			t.Errorf(
+				"%q: %v, %v",
+				end, table.Float(0), err,
+			)
 		}
 	}
 }

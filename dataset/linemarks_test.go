@@ -63,7 +63,10 @@ func TestLineMarksSearchOnce(t *testing.T) {
 					t.Errorf("%s: lines %q", name, lines)
 				}
 				if searched > len(text) {
-					t.Errorf("%s: searched %d bytes of %d", name, searched, len(text))
+					t.Errorf(
+						"%s: searched %d bytes of %d",
+						name, searched, len(text),
+					)
 				}
 			}
 		}
@@ -109,14 +112,20 @@ func TestLineCutterReadsLinesOneByOne(t *testing.T) {
 			close(c.out)
 		}()
 		for s := range c.out {
-			lines := bytes.SplitAfter(bytes.TrimSuffix(s.data, []byte("\n")), []byte("\n"))
+			lines := bytes.SplitAfter(
+				bytes.TrimSuffix(s.data, []byte("\n")),
+				[]byte("\n"),
+			)
 			if len(lines) > c.rows {
 				t.Errorf("a segment has %d lines", len(lines))
 			}
 			for k, line := range lines {
 				out = append(
 					out,
-					fmt.Sprintf("%d %s", s.line+k, bytes.TrimSuffix(line, []byte("\n"))),
+					fmt.Sprintf(
+						"%d %s", s.line+k,
+						bytes.TrimSuffix(line, []byte("\n")),
+					),
 				)
 			}
 			s.home <- s.data
@@ -127,10 +136,16 @@ func TestLineCutterReadsLinesOneByOne(t *testing.T) {
 		return out
 	}
 	want := numbered(strings.NewReader(text))
-	got := numbered(&lineAtATime{bytes.SplitAfter([]byte(text), []byte("\n"))})
+	got := numbered(&lineAtATime{bytes.SplitAfter(
+		[]byte(text),
+		[]byte("\n"),
+	)})
 	if !slices.Equal(
 		got, want) {
-		t.Errorf("%d lines, want %d, or others", len(got), len(want))
+		t.Errorf(
+			"%d lines, want %d, or others",
+			len(got), len(want),
+		)
 	}
 	last := want[len(want)-1]
 	if last != "1001 4,5" {

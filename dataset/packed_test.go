@@ -29,7 +29,10 @@ func newWorkbook(tb testing.TB, sheet, texts, styles, properties string) []byte 
 	for _, part := range [][2]string{
 		{
 			"_rels/.rels",
-			"<Relationships>" + fmt.Sprintf(rel, "r", "officeDocument", "xl/workbook.xml") +
+			"<Relationships>" + fmt.Sprintf(
+				rel, "r", "officeDocument",
+				"xl/workbook.xml",
+			) +
 				"</Relationships>",
 		},
 		{
@@ -39,10 +42,16 @@ func newWorkbook(tb testing.TB, sheet, texts, styles, properties string) []byte 
 		},
 		{
 			"xl/_rels/workbook.xml.rels",
-			"<Relationships>" + fmt.Sprintf(rel, "a", "worksheet", "worksheets/one.xml") +
+			"<Relationships>" + fmt.Sprintf(
+				rel, "a", "worksheet",
+				"worksheets/one.xml",
+			) +
 				fmt.Sprintf(rel, "b", "worksheet", "/xl/two.xml") +
 				fmt.Sprintf(rel, "t", "sharedStrings", "texts.xml") +
-				fmt.Sprintf(rel, "s", "styles", "styles.xml") + "</Relationships>",
+				fmt.Sprintf(
+					rel, "s", "styles",
+					"styles.xml",
+				) + "</Relationships>",
 		},
 		{
 			"xl/worksheets/one.xml",
@@ -118,7 +127,10 @@ c</t></si>`
 		`"a, ""b"" c",TRUE,,0.5` + "\n1900-01-01,1900-02-29,-1\n,1E-3,2024-02-29 12:00:00\n"
 	got, err := packedText(t, path, ReadOptions{})
 	if err != nil || got != want {
-		t.Errorf("%q, %v, want %q", got, err, want)
+		t.Errorf(
+			"%q, %v, want %q",
+			got, err, want,
+		)
 	}
 	commas := ReadOptions{Format: Format{Decimal: ','}}
 	got, err = packedText(t, path, commas)
@@ -133,12 +145,17 @@ c</t></si>`
 		t.Errorf("%q, %v", got, err)
 	}
 	header, err := Header(path, second)
-	if err != nil || !slices.Equal(header, []string{"a", "b"}) {
+	if err != nil ||
+		!slices.Equal(header, []string{"a", "b"}) {
 		t.Errorf("%q, %v", header, err)
 	}
 	skipping := ReadOptions{Format: Format{Skip: 3}}
 	got, err = packedText(t, path, skipping)
-	if err != nil || !strings.HasSuffix(got, "\n,1E-3,2024-02-29 12:00:00,\n") {
+	if err != nil ||
+		!strings.HasSuffix(
+			got,
+			"\n,1E-3,2024-02-29 12:00:00,\n",
+		) {
 		t.Errorf(
 			"%q, %v: lines are as wide as the first one after those that are skipped",
 			got,
@@ -147,9 +164,16 @@ c</t></si>`
 	}
 	_, err = packedText(t, path, ReadOptions{Format: Format{Sheet: "three"}})
 	checkError(t, "sheet", err, ErrFormat)
-	later := tableFile(t, "t.xlsx", newWorkbook(t, sheet, texts, styles, `date1904="1"`))
+	later := tableFile(
+		t, "t.xlsx",
+		newWorkbook(t, sheet, texts, styles, `date1904="1"`),
+	)
 	got, err = packedText(t, later, ReadOptions{})
-	if err != nil || !strings.Contains(got, "rich,1904-03-02,2028-03-01 06:00:00,1.5\n") {
+	if err != nil ||
+		!strings.Contains(
+			got,
+			"rich,1904-03-02,2028-03-01 06:00:00,1.5\n",
+		) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
@@ -163,13 +187,24 @@ func TestSheetRefuses(t *testing.T) {
 		want error
 	}{
 		"no zip": {[]byte("a,b\n1,2\n"), ErrFormat},
-		"cut":    {newWorkbook(t, head, "", "", "")[:900], ErrCorrupt},
+		"cut": {
+			newWorkbook(t, head, "", "", "")[:900],
+			ErrCorrupt,
+		},
 		"rows that go back": {
-			newWorkbook(t, head+`<row r="1"><c><v>1</v></c></row>`, "", "", ""),
+			newWorkbook(
+				t,
+				head+`<row r="1"><c><v>1</v></c></row>`,
+				"", "", "",
+			),
 			ErrCorrupt,
 		},
 		"a column too many": {
-			newWorkbook(t, head+`<row><c r="XFE2"><v>1</v></c></row>`, "", "", ""),
+			newWorkbook(
+				t,
+				head+`<row><c r="XFE2"><v>1</v></c></row>`,
+				"", "", "",
+			),
 			ErrCorrupt,
 		},
 		"a row too many": {
@@ -216,13 +251,19 @@ func TestSheetRefuses(t *testing.T) {
 			newWorkbook(
 				t,
 				head+`<row><c t="s"><v>9999</v></c></row>`,
-				strings.Repeat("<si><t>"+strings.Repeat("x", 1<<17)+"</t></si>", 600),
+				strings.Repeat(
+					"<si><t>"+strings.Repeat("x", 1<<17)+"</t></si>",
+					600,
+				),
 				"",
 				"",
 			),
 			ErrTooLarge,
 		},
-		"sheet without rows": {newWorkbook(t, "", "", "", ""), ErrNoHeader},
+		"sheet without rows": {
+			newWorkbook(t, "", "", "", ""),
+			ErrNoHeader,
+		},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -235,7 +276,10 @@ func TestSheetRefuses(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		checkError(t, name, err, c.want)
 		if name != "texts without end" && after.TotalAlloc-before.TotalAlloc > 1<<26 {
-			t.Errorf("%s takes %d bytes", name, after.TotalAlloc-before.TotalAlloc)
+			t.Errorf(
+				"%s takes %d bytes",
+				name, after.TotalAlloc-before.TotalAlloc,
+			)
 		}
 	}
 }
@@ -255,7 +299,11 @@ func TestFormatsAgree(t *testing.T) {
 	var s Schema
 	s.Unit = "price"
 	for _, name := range names {
-		c := (Column{Name: name, HasMissing: true, Missing: -1})
+		c := (Column{
+			Name:       name,
+			HasMissing: true,
+			Missing:    -1,
+		})
 		if name == "ocean" {
 			s.Columns = append(
 				s.Columns,
@@ -269,14 +317,23 @@ func TestFormatsAgree(t *testing.T) {
 			s.Columns = append(s.Columns, c)
 		}
 	}
-	want, _, err := Read(context.Background(), housesIn("csv"), s, ReadOptions{})
+	want, _, err := Read(
+		context.Background(), housesIn("csv"),
+		s, ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, format := range []string{"xlsx", "feather", "arrow", "parquet"} {
+	for _, format := range []string{
+		"xlsx", "feather", "arrow",
+		"parquet",
+	} {
 		if got, err := Header(housesIn(format), ReadOptions{}); err != nil ||
 			!slices.Equal(got, names) {
-			t.Errorf("%s: %q, %v", format, got, err)
+			t.Errorf(
+				"%s: %q, %v",
+				format, got, err,
+			)
 		}
 		for _, o := range []ReadOptions{
 			{},
@@ -289,7 +346,10 @@ func TestFormatsAgree(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !reflect.DeepEqual(got, want) || stats.Rows != want.rows {
-				t.Errorf("%s with %+v is another table", format, o)
+				t.Errorf(
+					"%s with %+v is another table",
+					format, o,
+				)
 			}
 		}
 		rows := 0
@@ -299,8 +359,12 @@ func TestFormatsAgree(t *testing.T) {
 			s,
 			ReadOptions{BatchRows: 7},
 			Consumer[*Table]{
-				Begin: func(Head) error { return nil },
-				Work:  func(b *Batch) (*Table, error) { return b.Table, nil },
+				Begin: func(Head) error {
+					return nil
+				},
+				Work: func(b *Batch) (*Table, error) {
+					return b.Table, nil
+				},
 				Emit: func(b *Table) error {
 					rows += b.rows
 					return nil
@@ -308,12 +372,18 @@ func TestFormatsAgree(t *testing.T) {
 			},
 		)
 		if err != nil || rows != want.rows {
-			t.Errorf("%s: %d rows, %v", format, rows, err)
+			t.Errorf(
+				"%s: %d rows, %v",
+				format, rows, err,
+			)
 		}
 	}
 	two, _, err := Read(
 		context.Background(),
-		filepath.Join("..", "testdata", "formats", "*.[afx]*"),
+		filepath.Join(
+			"..", "testdata", "formats",
+			"*.[afx]*",
+		),
 		s,
 		ReadOptions{},
 	)
@@ -327,7 +397,10 @@ func TestFormatsAgree(t *testing.T) {
 func TestDamagedPacked(t *testing.T) {
 	for _, name := range []string{"pandas.xlsx", "polars-typed.arrow", "pyarrow-typed.feather",
 		"pyarrow-stream.arrows"} {
-		data, err := os.ReadFile(filepath.Join("..", "testdata", "dialects", name))
+		data, err := os.ReadFile(filepath.Join(
+			"..", "testdata", "dialects",
+			name,
+		))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -338,14 +411,21 @@ func TestDamagedPacked(t *testing.T) {
 				path,
 				Schema{Columns: []Column{
 					{Name: "größe"},
-					{Name: "ort", Kind: Category, Categories: []string{"x"}},
+					{
+						Name:       "ort",
+						Kind:       Category,
+						Categories: []string{"x"},
+					},
 				}},
 				ReadOptions{},
 			)
 			var known *FileError
 			if !errors.As(err, &known) &&
 				!(err == nil && name == "pyarrow-stream.arrows") {
-				t.Errorf("%s cut after %d bytes: %v", name, n, err)
+				t.Errorf(
+					"%s cut after %d bytes: %v",
+					name, n, err,
+				)
 			}
 		}
 	}
@@ -353,7 +433,10 @@ func TestDamagedPacked(t *testing.T) {
 
 // TestStoredDates checks that dates stored with a date type are read with any declared layout.
 func TestStoredDates(t *testing.T) {
-	for _, name := range []string{"pyarrow-typed.feather", "polars-typed.arrow"} {
+	for _, name := range []string{
+		"pyarrow-typed.feather",
+		"polars-typed.arrow",
+	} {
 		path := filepath.Join("..", "testdata", "dialects", name)
 		got, _, err := Read(
 			context.Background(),
@@ -385,7 +468,10 @@ func FuzzPacked(f *testing.F) {
 			"pyarrow-stream.arrows", "pyarrow-v1.feather"},
 	} {
 		for _, name := range names {
-			data, err := os.ReadFile(filepath.Join("..", "testdata", "dialects", name))
+			data, err := os.ReadFile(filepath.Join(
+				"..", "testdata", "dialects",
+				name,
+			))
 			if err != nil {
 				f.Fatal(err)
 			}
@@ -405,12 +491,24 @@ func FuzzPacked(f *testing.F) {
 		Unit: "preis",
 		Columns: []Column{
 			{Name: "größe"},
-			{Name: "ort", Kind: Category, Categories: []string{"Köln"}},
-			{Name: "tag.days", Source: "tag", Part: cell.DayPart, Date: AutoDate},
+			{
+				Name:       "ort",
+				Kind:       Category,
+				Categories: []string{"Köln"},
+			},
+			{
+				Name:   "tag.days",
+				Source: "tag",
+				Part:   cell.DayPart,
+				Date:   AutoDate,
+			},
 		},
 	}
 	f.Fuzz(func(t *testing.T, data []byte, kind byte) {
-		name := []string{"t.xlsx", "t.arrow", "t.xlsx"}[kind%3]
+		name := []string{
+			"t.xlsx", "t.arrow",
+			"t.xlsx",
+		}[kind%3]
 		if kind%3 == 2 {
 			data = newWorkbook(
 				t,

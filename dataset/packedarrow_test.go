@@ -101,15 +101,29 @@ func TestArrowRefuses(t *testing.T) {
 	)
 	eight := binary.LittleEndian.AppendUint64(nil, 7)
 	claims := binary.LittleEndian.AppendUint64(nil, 1<<50) // bytes after decoding
-	lz4 := append(append([]byte{}, claims...), 4, 0x22, 0x4d, 0x18, 0x60, 0x70, 0x73, 0, 0, 0, 0)
-	window := append(append([]byte{}, claims...), 0x28, 0xb5, 0x2f, 0xfd, 0, 0xf8, 1, 0, 0)
+	lz4 := append(
+		append([]byte{}, claims...),
+		4, 0x22, 0x4d, 0x18, 0x60, 0x70, 0x73,
+		0, 0, 0, 0,
+	)
+	window := append(
+		append([]byte{}, claims...),
+		0x28, 0xb5, 0x2f, 0xfd, 0, 0xf8, 1,
+		0, 0,
+	)
 	for name, c := range map[string]struct {
 		data []byte
 		want error
 	}{
-		"a table":            {arrowStream(integer, 64, 1, 0, -1, nil, eight), nil},
-		"nothing but nulls":  {arrowStream(null, 0, 3, 3, -1), nil},
-		"rows without bytes": {arrowStream(null, 0, 1<<40, 1<<40, -1), ErrTooLarge},
+		"a table": {
+			arrowStream(integer, 64, 1, 0, -1, nil, eight),
+			nil,
+		},
+		"nothing but nulls": {arrowStream(null, 0, 3, 3, -1), nil},
+		"rows without bytes": {
+			arrowStream(null, 0, 1<<40, 1<<40, -1),
+			ErrTooLarge,
+		},
 		"rows below nothing": {arrowStream(null, 0, -1, 0, -1), ErrCorrupt},
 		"fewer values than rows": {
 			arrowStream(integer, 64, 2, 0, -1, nil, eight),
@@ -155,7 +169,10 @@ func TestArrowRefuses(t *testing.T) {
 			arrowStream(integer, 64, 1, 0, 9, nil, eight),
 			ErrFormat,
 		},
-		"LZ4 of nothing": {arrowStream(integer, 64, 1, 0, 0, nil, lz4), ErrCorrupt},
+		"LZ4 of nothing": {
+			arrowStream(integer, 64, 1, 0, 0, nil, lz4),
+			ErrCorrupt,
+		},
 		"a window of gigabytes": {
 			arrowStream(integer, 64, 1, 0, 1, nil, window),
 			ErrTooLarge,
@@ -184,7 +201,10 @@ func TestArrowRefuses(t *testing.T) {
 		} else if err != nil ||
 			name != "nothing but nulls" && got.Float(0)[0] != 7 ||
 			name == "nothing but nulls" && got.rows != 3 {
-			t.Errorf("%s: %v, %v", name, got, err)
+			t.Errorf(
+				"%s: %v, %v",
+				name, got, err,
+			)
 		}
 	}
 }
@@ -205,12 +225,19 @@ func TestArrowShortNumbers(t *testing.T) {
 			arrowStream(floatType, 1, 2, 0, -1, nil, single),
 			float64(float32(.1)),
 		},
-		"16 bits": {arrowStream(floatType, 0, 2, 0, -1, nil, half), 0.0999755859375},
+		"16 bits": {
+			arrowStream(floatType, 0, 2, 0, -1, nil, half),
+			0.0999755859375,
+		},
 	} {
 		path := tableFile(t, "t.arrows", c.data)
 		for _, slow := range []bool{false, true} {
 			for _, column := range []Column{
-				{Name: "a", Kind: Category, Categories: []string{"2", "0.1"}},
+				{
+					Name:       "a",
+					Kind:       Category,
+					Categories: []string{"2", "0.1"},
+				},
 				{Name: "a"},
 			} {
 				table, _, err := Read(
@@ -224,14 +251,24 @@ func TestArrowShortNumbers(t *testing.T) {
 				}
 				if column.Kind == Category {
 					codes := table.Codes(0)
-					if len(codes) != 2 || codes[0] != 1 || codes[1] != 0 {
-						t.Errorf("%s, slow %v: categories %v", name, slow, codes)
+					if len(codes) != 2 ||
+						codes[0] != 1 ||
+						codes[1] != 0 {
+						t.Errorf(
+							"%s, slow %v: categories %v",
+							name, slow, codes,
+						)
 					}
 					continue
 				}
 				cells := table.Float(0)
-				if len(cells) != 2 || cells[0] != c.want || cells[1] != 2 {
-					t.Errorf("%s, slow %v: numbers %v", name, slow, cells)
+				if len(cells) != 2 ||
+					cells[0] != c.want ||
+					cells[1] != 2 {
+					t.Errorf(
+						"%s, slow %v: numbers %v",
+						name, slow, cells,
+					)
 				}
 			}
 		}
@@ -246,7 +283,10 @@ func TestArrowNegativeZero(t *testing.T) {
 		binary.LittleEndian.AppendUint32(nil, 1<<31),
 		binary.LittleEndian.AppendUint64(nil, 1<<63),
 	} {
-		path := tableFile(t, "t.arrows", arrowStream(floatType, int32(precision), 1, 0, -1, nil, negative))
+		path := tableFile(
+			t, "t.arrows",
+			arrowStream(floatType, int32(precision), 1, 0, -1, nil, negative),
+		)
 		for _, slow := range []bool{false, true} {
 			table, _, err := Read(
 				t.Context(),
@@ -259,7 +299,10 @@ func TestArrowNegativeZero(t *testing.T) {
 			}
 			bits := math.Float64bits(table.Float(0)[0])
 			if bits != 0 {
-				t.Errorf("precision %d, slow %v: %x", precision, slow, bits)
+				t.Errorf(
+					"precision %d, slow %v: %x",
+					precision, slow, bits,
+				)
 			}
 		}
 	}

@@ -75,14 +75,27 @@ func parquetRows() []parquetRow {
 			Decimal: 5,
 			Bytes:   [3]byte{0, 1, 0},
 		},
-		{F64: ptr(math.NaN()), Text: marker, Opt: ptr("green"), Decimal: 100},
-		{F64: ptr(math.Inf(-1)), Text: "inf", Opt: ptr(" blue")},
+		{
+			F64:     ptr(math.NaN()),
+			Text:    marker,
+			Opt:     ptr("green"),
+			Decimal: 100,
+		},
+		{
+			F64:  ptr(math.Inf(-1)),
+			Text: "inf",
+			Opt:  ptr(" blue"),
+		},
 	}
 }
 
 func TestParquetKinds(t *testing.T) {
 	path := writeParquet(t, parquetRows())
-	schema := numericSchema("f64", "bool", "i32", "i64", "u64", "f32", "text", "decimal", "bytes")
+	schema := numericSchema(
+		"f64", "bool", "i32",
+		"i64", "u64", "f32",
+		"text", "decimal", "bytes",
+	)
 	for j := range schema.Columns {
 		schema.Columns[j].HasMissing = true
 		schema.Columns[j].Missing = -1
@@ -135,7 +148,10 @@ func TestParquetKinds(t *testing.T) {
 		Unlisted: 1,
 	}
 	if !slices.Equal(stats.Columns, want.Columns) || stats.Rows != 4 {
-		t.Errorf("counts %+v, want %+v", *stats, want)
+		t.Errorf(
+			"counts %+v, want %+v",
+			*stats, want,
+		)
 	}
 }
 
@@ -155,7 +171,11 @@ func TestParquetCategoriesAreText(t *testing.T) {
 	} {
 		schema.Columns = append(
 			schema.Columns,
-			Column{Name: name, Kind: Category, Categories: []string{first}},
+			Column{
+				Name:       name,
+				Kind:       Category,
+				Categories: []string{first},
+			},
 		)
 	}
 	table, _, err := Read(context.Background(), path, schema, ReadOptions{})
@@ -165,7 +185,10 @@ func TestParquetCategoriesAreText(t *testing.T) {
 	for j, c := range schema.Columns {
 		got := table.Codes(j)
 		if got[0] != 0 || got[1] != 1 {
-			t.Errorf("%s: codes %v, want 0 and then 1", c.Name, got)
+			t.Errorf(
+				"%s: codes %v, want 0 and then 1",
+				c.Name, got,
+			)
 		}
 	}
 }
@@ -181,10 +204,15 @@ func TestParquetRefusesTypes(t *testing.T) {
 		)
 		checkError(t, name, err, ErrColumnType)
 	}
-	_, _, err := Read(context.Background(), path, numericSchema("nowhere"), ReadOptions{})
+	_, _, err := Read(
+		context.Background(), path,
+		numericSchema("nowhere"), ReadOptions{},
+	)
 	checkError(t, "absent", err, ErrNoColumn)
 	names, err := Header(path, ReadOptions{})
-	if err != nil || len(names) != 13 || names[5] != "f64" {
+	if err != nil ||
+		len(names) != 13 ||
+		names[5] != "f64" {
 		t.Errorf("header %q, %v", names, err)
 	}
 }
@@ -200,7 +228,10 @@ func TestParquetRowGroupsAndPages(t *testing.T) {
 	const n = 70_000 // more than one piece
 	rows := make([]bigRow, n)
 	for i := range rows {
-		rows[i] = bigRow{I: int64(i), S: "u" + strconv.Itoa(i%7)}
+		rows[i] = bigRow{
+			I: int64(i),
+			S: "u" + strconv.Itoa(i%7),
+		}
 		if i%3 != 0 {
 			rows[i].X = ptr(float64(i) / 4)
 		}
@@ -217,8 +248,13 @@ func TestParquetRowGroupsAndPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if table.Len() != n || stats.Rows != n || stats.Columns[0].Missing != (n+2)/3 {
-		t.Fatalf("%d rows, %+v", table.Len(), *stats)
+	if table.Len() != n ||
+		stats.Rows != n ||
+		stats.Columns[0].Missing != (n+2)/3 {
+		t.Fatalf(
+			"%d rows, %+v",
+			table.Len(), *stats,
+		)
 	}
 	for i := range n {
 		x := table.Float(0)[i]
@@ -253,13 +289,21 @@ func TestParquetUnits(t *testing.T) {
 		[]row{
 			{1, ptr(int64(7)), ptr(7.), " 7"},
 			{2, nil, nil, "NA"},
-			{3, ptr(int64(-8)), ptr(math.NaN()), "-8"},
+			{
+				3, ptr(int64(-8)),
+				ptr(math.NaN()),
+				"-8",
+			},
 			{4, ptr(int64(7)), ptr(7.), "7"},
 		},
 	)
 	csv := numericSchema("x")
 	csv.Unit = "who"
-	want, _ := readAll(t, "x,who\n1,7\n2,\n3,-8\n4,7\n", csv, false)
+	want, _ := readAll(
+		t,
+		"x,who\n1,7\n2,\n3,-8\n4,7\n",
+		csv, false,
+	)
 	for _, name := range []string{"i", "f", "s"} {
 		schema := numericSchema("x")
 		schema.Unit = name
@@ -274,11 +318,17 @@ func TestParquetUnits(t *testing.T) {
 				continue
 			}
 			if table.ID(i) != want.ID(i) {
-				t.Errorf("%s: row %d has another unit than in CSV", name, i)
+				t.Errorf(
+					"%s: row %d has another unit than in CSV",
+					name, i,
+				)
 			}
 		}
 		if stats.NoUnit != none || table.ID(1) != NoUnit {
-			t.Errorf("%s: %d rows without a unit, want %d", name, stats.NoUnit, none)
+			t.Errorf(
+				"%s: %d rows without a unit, want %d",
+				name, stats.NoUnit, none,
+			)
 		}
 	}
 }
@@ -297,12 +347,19 @@ func TestParquetWithoutRows(t *testing.T) {
 
 // TestParquetRowCountIsChecked rewrites the footer to claim more or fewer rows than the pages hold.
 func TestParquetRowCountIsChecked(t *testing.T) {
-	whole, err := os.ReadFile(writeParquet(t, []bigRow{{I: 1}, {I: 2}, {I: 3}}))
+	whole, err := os.ReadFile(writeParquet(
+		t,
+		[]bigRow{{I: 1}, {I: 2}, {I: 3}},
+	))
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "x.parquet")
-	for _, claim := range []int64{0, 2, 3, 4, 1 << 30, 1 << 40, -1} {
+	for _, claim := range []int64{
+		0, 2, 3, 4,
+		1 << 30, 1 << 40,
+		-1,
+	} {
 		pf, err := parquet.OpenFile(bytes.NewReader(whole), int64(len(whole)))
 		if err != nil {
 			t.Fatal(err)
@@ -356,7 +413,11 @@ func TestDamagedParquet(t *testing.T) {
 	schema := Schema{Columns: []Column{
 		{Name: "x"},
 		{Name: "i"},
-		{Name: "s", Kind: Category, Categories: []string{"q"}},
+		{
+			Name:       "s",
+			Kind:       Category,
+			Categories: []string{"q"},
+		},
 	}}
 	for cut := 0; cut < len(whole); cut += 1 + len(whole)/200 {
 		writeFile(t, path, whole[:cut])

@@ -196,7 +196,9 @@ func TestParquetRowsPerByte(t *testing.T) {
 		t.Errorf("%d MiB", used>>20)
 	}
 	table, _, err := readColumn(constant(8, 1<<17), 0)
-	if err != nil || table.Len() != 1<<20 || table.Float(0)[1<<19] != 1 {
+	if err != nil ||
+		table.Len() != 1<<20 ||
+		table.Float(0)[1<<19] != 1 {
 		t.Errorf("a million rows: %v", err)
 	}
 }
@@ -268,23 +270,35 @@ func TestParquetCompressionBombs(t *testing.T) {
 			false,
 			codec,
 			100,
-			dataPage(100, says, format.Plain, bytes.Repeat([]byte{0xF7, 0x31, 0x9C}, 99)),
+			dataPage(
+				100, says, format.Plain,
+				bytes.Repeat([]byte{0xF7, 0x31, 0x9C}, 99),
+			),
 		)
 		for _, whole := range []int{0, 1} {
 			if err := readBomb(good, whole); err != nil {
-				t.Errorf("%v, as it says: %v", codec, err)
+				t.Errorf(
+					"%v, as it says: %v",
+					codec, err,
+				)
 			}
 			used := heapUse(func() {
 				checkError(t, codec.String(), readBomb(bad, whole), ErrCorrupt)
 			})
 			if used > uint64(2*len(bad))+(1<<24) {
-				t.Errorf("%v: %d MiB for a file of %d bytes", codec, used>>20, len(bad))
+				t.Errorf(
+					"%v: %d MiB for a file of %d bytes",
+					codec, used>>20, len(bad),
+				)
 			}
 			used = heapUse(func() {
 				checkError(t, codec.String(), readBomb(noise, whole), ErrCorrupt)
 			})
 			if used > 1<<24 {
-				t.Errorf("%v: %d MiB for noise", codec, used>>20)
+				t.Errorf(
+					"%v: %d MiB for noise",
+					codec, used>>20,
+				)
 			}
 		}
 	}
@@ -424,7 +438,10 @@ func TestParquetRunBombs(t *testing.T) {
 			format.Double,
 			true,
 			10,
-			[]bombPage{dataPage2(10, -1<<30, 2, format.ByteStreamSplit, runOf(10, 1))},
+			[]bombPage{dataPage2(
+				10, -1<<30, 2, format.ByteStreamSplit,
+				runOf(10, 1),
+			)},
 			ErrCorrupt,
 		},
 	} {
@@ -437,7 +454,10 @@ func TestParquetRunBombs(t *testing.T) {
 				}
 			})
 			if used > uint64(2*len(data))+(1<<22) {
-				t.Errorf("%s: %d KiB for a file of %d bytes", c.name, used>>10, len(data))
+				t.Errorf(
+					"%s: %d KiB for a file of %d bytes",
+					c.name, used>>10, len(data),
+				)
 			}
 		}
 	}
@@ -495,16 +515,25 @@ func TestParquetHonestPages(t *testing.T) {
 			table, _, err := Read(
 				t.Context(),
 				path,
-				numericSchema("i", "x", "s", "d", "b", "p"),
+				numericSchema(
+					"i", "x", "s",
+					"d", "b", "p",
+				),
 				ReadOptions{Workers: 2},
 			)
 			if err != nil {
-				t.Errorf("%v, version %d: %v", codec, version, err)
+				t.Errorf(
+					"%v, version %d: %v",
+					codec, version, err,
+				)
 				continue
 			}
 			for j := range want {
 				if !slices.Equal(bitsOf(table.Float(j)), bitsOf(want[j])) {
-					t.Errorf("%v, version %d: column %d differs", codec, version, j)
+					t.Errorf(
+						"%v, version %d: column %d differs",
+						codec, version, j,
+					)
 				}
 			}
 		}
@@ -574,7 +603,9 @@ func TestParquetDictionaryLimit(t *testing.T) {
 		if more > 0 {
 			want = ErrTooLarge
 		}
-		used := heapUse(func() { checkError(t, "dictionary", readBomb(data, 0), want) })
+		used := heapUse(func() {
+			checkError(t, "dictionary", readBomb(data, 0), want)
+		})
 		if used > 1<<23 {
 			t.Errorf("%d MiB", used>>20)
 		}
@@ -618,7 +649,10 @@ func TestParquetStopsInAPage(t *testing.T) {
 	f := &cancelling{Reader: bytes.NewReader(data), cancel: cancel}
 	_, _, err = rd.readParquet(ctx, f, int64(len(data)))
 	if !errors.Is(err, context.Canceled) || f.after > 1<<20 {
-		t.Errorf("%v, %d bytes were read after the end", err, f.after)
+		t.Errorf(
+			"%v, %d bytes were read after the end",
+			err, f.after,
+		)
 	}
 }
 

@@ -123,7 +123,12 @@ func withGroups(
 // readImage reads all columns of groupRow except sl, which names the unit.
 func readImage(data []byte) outcome {
 	ctx := context.Background()
-	schema := numericSchema("b", "bo", "i", "id", "io", "f", "x", "xo", "s", "sd", "d")
+	schema := numericSchema(
+		"b", "bo", "i",
+		"id", "io", "f",
+		"x", "xo", "s",
+		"sd", "d",
+	)
 	schema.Columns = append(
 		schema.Columns,
 		Column{
@@ -167,7 +172,10 @@ func TestParquetEmptyGroups(t *testing.T) {
 				t.Fatalf("%v: %+v", codec, want)
 			}
 			for style, change := range emptyGroups {
-				for _, at := range [][]int{{0}, {1}, {3}, {0, 0, 1, 2, 3, 3}} {
+				for _, at := range [][]int{
+					{0}, {1}, {3},
+					{0, 0, 1, 2, 3, 3},
+				} {
 					got := readImage(withGroups(t, image, at, change))
 					if fmt.Sprint(
 						got) != fmt.Sprint(want) {
@@ -202,7 +210,10 @@ func TestParquetOnlyEmptyGroups(t *testing.T) {
 			}
 			got := readImage(data)
 			if got.err != "" || got.stats.Rows != rows {
-				t.Errorf("%s, %d records: %+v", style, rows, got)
+				t.Errorf(
+					"%s, %d records: %+v",
+					style, rows, got,
+				)
 			}
 		}
 	}
@@ -254,7 +265,10 @@ func TestParquetRandomGroups(t *testing.T) {
 		}
 		var at []int
 		for range 1 + random.IntN(4) {
-			at = append(at, random.IntN(1+(rows+int(size)-1)/int(size)))
+			at = append(
+				at,
+				random.IntN(1+(rows+int(size)-1)/int(size)),
+			)
 		}
 		slices.Sort(at)
 		style := styles[random.IntN(len(styles))]
@@ -301,13 +315,24 @@ func TestParquetNullColumn(t *testing.T) {
 	for name, schema := range map[string]Schema{
 		"number": {Columns: []Column{
 			{Name: "x"},
-			{Name: "n", HasMissing: true, Missing: 7},
+			{
+				Name:       "n",
+				HasMissing: true,
+				Missing:    7,
+			},
 		}},
 		"category": {Columns: []Column{
 			{Name: "x"},
-			{Name: "n", Kind: Category, Categories: []string{"a"}},
+			{
+				Name:       "n",
+				Kind:       Category,
+				Categories: []string{"a"},
+			},
 		}},
-		"unit": {Columns: []Column{{Name: "x"}}, Unit: "n"},
+		"unit": {
+			Columns: []Column{{Name: "x"}},
+			Unit:    "n",
+		},
 	} {
 		rd, err := newReader("x.parquet", fileKind{parquet: true}, schema, ReadOptions{})
 		if err != nil {
@@ -322,15 +347,24 @@ func TestParquetNullColumn(t *testing.T) {
 		case err != nil:
 			t.Errorf("%s: %v", name, err)
 		case table.Len() != 3 || table.Float(0)[2] != 2:
-			t.Errorf("%s: %d rows", name, table.Len())
+			t.Errorf(
+				"%s: %d rows",
+				name, table.Len(),
+			)
 		case name == "number" &&
 			(!slices.Equal(table.Float(1), []float64{7, 7, 7}) ||
 				stats.Columns[1].Missing != 3):
-			t.Errorf("numbers %v, %+v", table.Float(1), stats)
+			t.Errorf(
+				"numbers %v, %+v",
+				table.Float(1), stats,
+			)
 		case name == "category" &&
 			(!slices.Equal(table.Codes(1), []int32{1, 1, 1}) ||
 				stats.Columns[1].Missing != 3):
-			t.Errorf("codes %v, %+v", table.Codes(1), stats)
+			t.Errorf(
+				"codes %v, %+v",
+				table.Codes(1), stats,
+			)
 		case name == "unit" && (table.ID(1) != NoUnit || stats.NoUnit != 3):
 			t.Errorf("units %+v", stats)
 		}
@@ -387,10 +421,14 @@ func TestParquetWholeDoubles(t *testing.T) {
 		}
 		for i, code := range codes.Codes(0) {
 			if int(code) != i && column != "g" {
-				t.Errorf("%s: %v has the code %d of %q", column, rows[i].F, code, names)
+				t.Errorf(
+					"%s: %v has the code %d of %q",
+					column, rows[i].F, code, names,
+				)
 			}
 		}
-		if column == "g" && (codes.Codes(0)[3] != 3 || codes.Codes(0)[4] != 4) {
+		if column == "g" &&
+			(codes.Codes(0)[3] != 3 || codes.Codes(0)[4] != 4) {
 			t.Errorf("float32: codes %v", codes.Codes(0))
 		}
 		return table
@@ -400,7 +438,10 @@ func TestParquetWholeDoubles(t *testing.T) {
 	read("g", names)
 	for i := range rows {
 		if whole.ID(i) != floats.ID(i) {
-			t.Errorf("%v is another unit as a float", rows[i].F)
+			t.Errorf(
+				"%v is another unit as a float",
+				rows[i].F,
+			)
 		}
 	}
 	for x, want := range map[float64]string{
@@ -412,7 +453,10 @@ func TestParquetWholeDoubles(t *testing.T) {
 	} {
 		got := string(cell.AppendFloat(nil, x, 64))
 		if got != want {
-			t.Errorf("%v is written %s, want %s", x, got, want)
+			t.Errorf(
+				"%v is written %s, want %s",
+				x, got, want,
+			)
 		}
 	}
 }
@@ -433,13 +477,21 @@ func TestParquetLongTexts(t *testing.T) {
 	long := string(append(blanks, "12"...))
 	path := writeParquet(
 		t,
-		[]row{{"3", "x", "4", "p"}, {long, long, long, long}, {"5", "1", "6", "1"}},
+		[]row{
+			{"3", "x", "4", "p"},
+			{long, long, long, long},
+			{"5", "1", "6", "1"},
+		},
 	)
 	schema := Schema{
 		Unit: "u",
 		Columns: []Column{
 			{Name: "a"},
-			{Name: "b", Kind: Category, Categories: []string{"x", "1"}},
+			{
+				Name:       "b",
+				Kind:       Category,
+				Categories: []string{"x", "1"},
+			},
 			{Name: "c"},
 		},
 	}
@@ -449,7 +501,8 @@ func TestParquetLongTexts(t *testing.T) {
 	}
 	equalFloats(t, "a", table.Float(0), []float64{3, 1, 5})
 	equalFloats(t, "c", table.Float(2), []float64{4, 1, 6})
-	if !slices.Equal(table.Codes(1), []int32{0, 1, 1}) || table.ID(1) != table.ID(2) {
+	if !slices.Equal(table.Codes(1), []int32{0, 1, 1}) ||
+		table.ID(1) != table.ID(2) {
 		t.Errorf("codes %v", table.Codes(1))
 	}
 }
@@ -526,6 +579,9 @@ func TestParquetLongStatistics(t *testing.T) {
 		}
 	})
 	if used > 1<<24 {
-		t.Errorf("%d MiB for a footer of %d MiB", used>>20, len(footer)>>20)
+		t.Errorf(
+			"%d MiB for a footer of %d MiB",
+			used>>20, len(footer)>>20,
+		)
 	}
 }

@@ -31,8 +31,16 @@ func fuzzSchema() Schema {
 		Unit: "s",
 		Columns: []Column{
 			{Name: "n"},
-			{Name: "i", HasMissing: true, Missing: -1},
-			{Name: "c", Kind: Category, Categories: []string{"x", "NA"}},
+			{
+				Name:       "i",
+				HasMissing: true,
+				Missing:    -1,
+			},
+			{
+				Name:       "c",
+				Kind:       Category,
+				Categories: []string{"x", "NA"},
+			},
 			{Name: "d"},
 			{Name: "b"},
 		},
@@ -124,9 +132,15 @@ func headerNumber(tb testing.TB, data []byte, field int) (start, end int) {
 func FuzzParquet(f *testing.F) {
 	images := fuzzImages(f)
 	f.Add([]byte{}, images[0])
-	f.Add([]byte{}, []byte("PAR1\x15\x00\x00\x00\x00\x00PAR1"))
+	f.Add(
+		[]byte{},
+		[]byte("PAR1\x15\x00\x00\x00\x00\x00PAR1"),
+	)
 	f.Add([]byte{1, 0, 9, 0}, []byte{})
-	f.Add([]byte{2, 0, 5, 255, 1, 7, 15}, []byte{})
+	f.Add(
+		[]byte{2, 0, 5, 255, 1, 7, 15},
+		[]byte{},
+	)
 	f.Fuzz(func(t *testing.T, edits, raw []byte) {
 		data := raw
 		if len(edits) > 0 {
@@ -135,9 +149,14 @@ func FuzzParquet(f *testing.F) {
 				data[(int(edits[0])<<8|int(edits[1]))%len(data)] = edits[2]
 			}
 		}
-		used := heapUse(func() { readAnyParquet(t, data) })
+		used := heapUse(func() {
+			readAnyParquet(t, data)
+		})
 		if used > 1<<26 {
-			t.Fatalf("%d MiB for a file of %d bytes", used>>20, len(data))
+			t.Fatalf(
+				"%d MiB for a file of %d bytes",
+				used>>20, len(data),
+			)
 		}
 	})
 }
@@ -152,17 +171,22 @@ func readAnyParquet(t *testing.T, data []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, herr := parquetHeader("x.parquet", bytes.NewReader(data), int64(len(data)))
+	names, herr := parquetHeader(
+		"x.parquet", bytes.NewReader(data),
+		int64(len(data)),
+	)
 	table, stats, err := rd.readParquet(
 		context.Background(),
 		bytes.NewReader(data),
 		int64(len(data)),
 	)
 	var fe *FileError
-	if herr != nil && !errors.As(herr, &fe) || err != nil && !errors.As(err, &fe) {
+	if herr != nil && !errors.As(herr, &fe) ||
+		err != nil && !errors.As(err, &fe) {
 		t.Fatalf("%v, %v", herr, err)
 	}
-	if err == nil && (herr != nil || len(names) < 6 || table.Len() != stats.Rows) {
+	if err == nil &&
+		(herr != nil || len(names) < 6 || table.Len() != stats.Rows) {
 		t.Fatalf(
 			"a table of %d rows, %d counted, header %q, %v",
 			table.Len(),
@@ -187,7 +211,10 @@ func readAnyParquet(t *testing.T, data []byte) {
 	want := outcomeOf(table, stats, err)
 	if err == nil &&
 		!reflect.DeepEqual(got, want) {
-		t.Fatalf("as a stream %+v, as a table %+v", got, want)
+		t.Fatalf(
+			"as a stream %+v, as a table %+v",
+			got, want,
+		)
 	}
 }
 
@@ -195,10 +222,15 @@ func readAnyParquet(t *testing.T, data []byte) {
 // are there.
 func TestParquetClaims(t *testing.T) {
 	image := fuzzImages(t)[0]
-	used := heapUse(func() { readAnyParquet(t, image) })
+	used := heapUse(func() {
+		readAnyParquet(t, image)
+	})
 	_, _, err := readBytes(image)
 	if err != nil || used > 1<<23 { // read by both readers
-		t.Fatalf("the file itself: %v, %d bytes", err, used)
+		t.Fatalf(
+			"the file itself: %v, %d bytes",
+			err, used,
+		)
 	}
 	claims := map[string][]byte{"footer of 4 GB": binary.LittleEndian.AppendUint32(
 		[]byte("PAR1PAR1"),
@@ -231,7 +263,10 @@ func TestParquetClaims(t *testing.T) {
 			}
 		})
 		if used > 1<<24 {
-			t.Errorf("%s: %d MiB for a file of %d bytes", name, used>>20, len(data))
+			t.Errorf(
+				"%s: %d MiB for a file of %d bytes",
+				name, used>>20, len(data),
+			)
 		}
 	}
 }
@@ -269,6 +304,9 @@ func nestedGroups(t *testing.T) []byte {
 func withPageField(t *testing.T, image []byte, field int) []byte {
 	t.Helper()
 	start, end := headerNumber(t, image[4:], field)
-	out := append(bytes.Clone(image[:4+start]), 0xFE, 0xFF, 0xFF, 0xFF, 0x0F)
+	out := append(
+		bytes.Clone(image[:4+start]),
+		0xFE, 0xFF, 0xFF, 0xFF, 0x0F,
+	)
 	return append(out, image[4+end:]...)
 }

@@ -62,11 +62,17 @@ func TestParquetMany(t *testing.T) {
 		c.conv.many(missing)(got, data, &counted)
 		for k := range got {
 			if math.Float64bits(got[k]) != math.Float64bits(want[k]) {
-				t.Fatalf("%s: %v, want %v", c.name, got[k], want[k])
+				t.Fatalf(
+					"%s: %v, want %v",
+					c.name, got[k], want[k],
+				)
 			}
 		}
 		if counted != tally {
-			t.Errorf("%s: counts %v, want %v", c.name, counted, tally)
+			t.Errorf(
+				"%s: counts %v, want %v",
+				c.name, counted, tally,
+			)
 		}
 	}
 }

@@ -195,7 +195,11 @@ func snappyOf(sizes ...int) func(io.Writer) error {
 			out = binary.LittleEndian.AppendUint32(append(out, 4<<2), uint32(size)) // five literal bytes
 			out = append(out, 'q')
 			for left := size - 1; left > 0; left -= 64 {
-				out = append(out, byte(min(left, 64)-1)<<2|2, 1, 0)
+				out = append(
+					out,
+					byte(min(left, 64)-1)<<2|2,
+					1, 0,
+				)
 			}
 		}
 		_, err := w.Write(out)
@@ -211,7 +215,9 @@ func TestPeakMemoryOfParquet(t *testing.T) {
 	}
 	const mib = 1 << 20
 	plain := func(sizes ...int) func(io.Writer) error {
-		return func(w io.Writer) error { return cellsOf(w, sizes...) }
+		return func(w io.Writer) error {
+			return cellsOf(w, sizes...)
+		}
 	}
 	small := make([]int, 1_500_000)
 	for k := range small {
@@ -224,7 +230,11 @@ func TestPeakMemoryOfParquet(t *testing.T) {
 			format.Zstd,
 			2,
 			false,
-			hugePage{values: 2, expanded: 480*mib + 8, body: two},
+			hugePage{
+				values:   2,
+				expanded: 480*mib + 8,
+				body:     two,
+			},
 		),
 		"two cells of 240 MiB, Snappy": writeHuge(
 			t,
@@ -279,9 +289,15 @@ func TestPeakMemoryOfParquet(t *testing.T) {
 		),
 	} {
 		used := peakMemory(t, path, false, false)
-		t.Logf("%s: %d MiB", name, used>>20)
+		t.Logf(
+			"%s: %d MiB",
+			name, used>>20,
+		)
 		if used > 256*mib {
-			t.Errorf("%s: %d MiB", name, used>>20)
+			t.Errorf(
+				"%s: %d MiB",
+				name, used>>20,
+			)
 		}
 	}
 }

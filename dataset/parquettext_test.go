@@ -33,24 +33,40 @@ func TestParquetText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"-12.34", "0.05", "1.00", "0.00"}
+	want := []string{
+		"-12.34",
+		"0.05", "1.00",
+		"0.00",
+	}
 	if !slices.Equal(
 		got[slices.Index(names, "decimal")], want) {
-		t.Errorf("decimals %q", got[slices.Index(names, "decimal")])
+		t.Errorf(
+			"decimals %q",
+			got[slices.Index(names, "decimal")],
+		)
 	}
 	want = []string{"red", "", "green", " blue"}
 	if !slices.Equal(got[slices.Index(names, "opt")], want) {
-		t.Errorf("optional texts %q", got[slices.Index(names, "opt")])
+		t.Errorf(
+			"optional texts %q",
+			got[slices.Index(names, "opt")],
+		)
 	}
 	for j, name := range names {
 		if slices.Contains([]string{"list", "group"}, name) {
 			if got[j] != nil {
-				t.Errorf("%s has cells: %q", name, got[j])
+				t.Errorf(
+					"%s has cells: %q",
+					name, got[j],
+				)
 			}
 			continue
 		}
 		if len(got[j]) != len(parquetRows()) {
-			t.Fatalf("%s has %d cells", name, len(got[j]))
+			t.Fatalf(
+				"%s has %d cells",
+				name, len(got[j]),
+			)
 		}
 		c := Column{Name: name, Kind: Category}
 		for _, text := range got[j] {
@@ -74,7 +90,10 @@ func TestParquetText(t *testing.T) {
 				want = len(c.Categories)
 			}
 			if int(code) != want {
-				t.Errorf("%s, row %d: code %d, want %d", name, i, code, want)
+				t.Errorf(
+					"%s, row %d: code %d, want %d",
+					name, i, code, want,
+				)
 			}
 		}
 	}
@@ -92,18 +111,24 @@ func TestParquetTextErrors(t *testing.T) {
 		return filepath.Join(dir, name)
 	}
 	for path, want := range map[string]error{
-		file("t.csv", []byte("a\n1\n")):            ErrFormat,
-		file("t.txt", []byte("a\n1\n")):            ErrFormat,
-		file("cut.parquet", data[:len(data)-9]):    ErrCorrupt,
-		file("text.parquet", []byte("a,b\n1,2\n")): ErrFormat,
-		filepath.Join(dir, "absent.parquet"):       ErrUnreadable,
+		file("t.csv", []byte("a\n1\n")):         ErrFormat,
+		file("t.txt", []byte("a\n1\n")):         ErrFormat,
+		file("cut.parquet", data[:len(data)-9]): ErrCorrupt,
+		file(
+			"text.parquet",
+			[]byte("a,b\n1,2\n"),
+		): ErrFormat,
+		filepath.Join(dir, "absent.parquet"): ErrUnreadable,
 	} {
 		err := ParquetText(t.Context(), path, 0, func(int, []byte) {
 			t.Errorf("%s: a cell", path)
 		})
 		var typed *FileError
 		if !errors.Is(err, want) || !errors.As(err, &typed) {
-			t.Errorf("%s: %v, want %v", path, err, want)
+			t.Errorf(
+				"%s: %v, want %v",
+				path, err, want,
+			)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())

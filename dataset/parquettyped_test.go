@@ -31,9 +31,20 @@ func TestParquetCellsAreThoseOfText(t *testing.T) {
 	at := time.Date(2024, 2, 29, 13, 5, 0, 250_000_000, time.UTC)
 	before := time.Date(1969, 12, 31, 23, 59, 59, 0, time.UTC)
 	path := writeParquet(t, []typedRow{
-		{-999, -999, 999, -999, -999, -99900, true, "-999", &x, 19782, at, 47_100_000},
-		{1, 2, 3, 4.5, .25, 150, false, "4,5", nil, -1, before, 1},
-		{7, 7, 7, 7, 7, 700, true, "7.0", &x, 0, before, 0},
+		{
+			-999, -999, 999, -999, -999,
+			-99900, true, "-999", &x, 19782,
+			at, 47_100_000,
+		},
+		{
+			1, 2, 3, 4.5, .25, 150,
+			false, "4,5", nil, -1, before,
+			1,
+		},
+		{
+			7, 7, 7, 7, 7, 700, true,
+			"7.0", &x, 0, before, 0,
+		},
 	})
 	const header = "int,small,natural,double,float,cents,true,text,maybe,day,moment,clock"
 	const points = `-999,-999,999,-999,-999,-999.00,true,-999,-999,2024-02-29,2024-02-29 13:05:00.25,13:05:00
@@ -47,11 +58,14 @@ func TestParquetCellsAreThoseOfText(t *testing.T) {
 		text   string
 		format Format
 	}{
-		"plain":       {points, Format{}},
-		"missing":     {points, Format{Missing: []float64{-999, 999, 1}}},
-		"comma":       {commas, Format{Decimal: ','}},
-		"comma codes": {commas, Format{Decimal: ',', Missing: []float64{-999, 4.5, .25}}},
-		"strict":      {points, Format{Strict: true, Missing: []float64{7}}},
+		"plain":   {points, Format{}},
+		"missing": {points, Format{Missing: []float64{-999, 999, 1}}},
+		"comma":   {commas, Format{Decimal: ','}},
+		"comma codes": {
+			commas,
+			Format{Decimal: ',', Missing: []float64{-999, 4.5, .25}},
+		},
+		"strict": {points, Format{Strict: true, Missing: []float64{7}}},
 	} {
 		for _, as := range []string{"numbers", "categories"} {
 			records, err := csv.NewReader(strings.NewReader(c.text)).ReadAll()
@@ -107,7 +121,10 @@ func TestParquetCellsAreThoseOfText(t *testing.T) {
 					}
 					continue
 				}
-				equalFloats(t, title+": "+column.Name, got.Float(j), want.Float(j))
+				equalFloats(
+					t, title+": "+column.Name,
+					got.Float(j), want.Float(j),
+				)
 				if stats.Columns[j].Missing != wantStats.Columns[j].Missing {
 					t.Errorf(
 						"%s: %s: %d missing cells, want %d",

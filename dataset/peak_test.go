@@ -20,7 +20,11 @@ const peakVariable = "DPTRAIN_TEST_PEAK"
 // its peak memory in bytes as measured by the operating system.
 func peakMemory(t *testing.T, path string, multiline, stream bool) int64 {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run", "^TestPeakChild$", "-test.count", "1")
+	cmd := exec.Command(
+		os.Args[0], "-test.run",
+		"^TestPeakChild$", "-test.count",
+		"1",
+	)
 	cmd.Env = append(
 		os.Environ(),
 		fmt.Sprintf("%s=%v %v %s", peakVariable, multiline, stream, path),
@@ -28,7 +32,10 @@ func peakMemory(t *testing.T, path string, multiline, stream bool) int64 {
 	)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", filepath.Base(path), err, out)
+		t.Fatalf(
+			"%s: %v\n%s",
+			filepath.Base(path), err, out,
+		)
 	}
 	_, peak, _ := strings.Cut(string(out), "VmHWM:")
 	var kib int64
@@ -46,14 +53,20 @@ func TestPeakChild(t *testing.T) {
 	}
 	schema := Schema{Columns: []Column{
 		{Name: "a"},
-		{Name: "c", Kind: Category, Categories: []string{"x"}},
+		{
+			Name:       "c",
+			Kind:       Category,
+			Categories: []string{"x"},
+		},
 	}}
 	path := how[2]
 	opts := ReadOptions{Format: Format{MultilineQuotes: how[0] == "true"}}
 	var err error
 	if how[1] == "true" {
 		err = Stream(t.Context(), path, schema, opts, Consumer[int]{
-			Begin: func(Head) error { return nil },
+			Begin: func(Head) error {
+				return nil
+			},
 			Work: func(b *Batch) (n int, err error) {
 				err = b.Text(func(_ int, fields []string) error {
 					n += len(fields)
@@ -61,7 +74,9 @@ func TestPeakChild(t *testing.T) {
 				})
 				return n, err
 			},
-			Emit: func(int) error { return nil },
+			Emit: func(int) error {
+				return nil
+			},
 		})
 	} else {
 		_, _, err = Read(t.Context(), path, schema, opts)
@@ -71,9 +86,15 @@ func TestPeakChild(t *testing.T) {
 	}
 	if strings.HasSuffix(path, ".parquet") {
 		err := Stream(t.Context(), path, schema, ReadOptions{}, Consumer[int]{
-			Begin: func(Head) error { return nil },
-			Work:  func(b *Batch) (int, error) { return b.Table.Len(), nil },
-			Emit:  func(int) error { return nil },
+			Begin: func(Head) error {
+				return nil
+			},
+			Work: func(b *Batch) (int, error) {
+				return b.Table.Len(), nil
+			},
+			Emit: func(int) error {
+				return nil
+			},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -103,8 +124,14 @@ func TestPeakMemory(t *testing.T) {
 	for i, extreme := range []struct{ name, line string }{
 		{"commas after a quote", `""` + commas},
 		{"quoted empty cells", strings.Repeat(`"",`, longestLine/3)},
-		{"a quote left open", `"` + strings.Repeat(`",`, longestLine/2)},
-		{"doubled quotes", `"` + strings.Repeat(`""`, longestLine/2-10) + `"`},
+		{
+			"a quote left open",
+			`"` + strings.Repeat(`",`, longestLine/2),
+		},
+		{
+			"doubled quotes",
+			`"` + strings.Repeat(`""`, longestLine/2-10) + `"`,
+		},
 		{"commas without a quote", commas},
 		{"one cell", strings.Repeat("q", 2*longestLine)},
 	} {
@@ -156,6 +183,9 @@ func TestPeakMemoryOfHeaders(t *testing.T) {
 	writeFile(t, path, b.Bytes())
 	used := peakMemory(t, path, false, false)
 	if used > 256<<20 {
-		t.Errorf("%d columns: %d MiB", maxColumns, used>>20)
+		t.Errorf(
+			"%d columns: %d MiB",
+			maxColumns, used>>20,
+		)
 	}
 }

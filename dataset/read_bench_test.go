@@ -101,7 +101,11 @@ func BenchmarkReadFrom(b *testing.B) {
 }
 
 func newNames(data []byte) ([]string, error) {
-	rd, err := newReader("x.csv", fileKind{comma: ','}, Schema{}, ReadOptions{})
+	rd, err := newReader(
+		"x.csv",
+		fileKind{comma: ','}, Schema{},
+		ReadOptions{},
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,10 @@ func (s *scattered) Read(p []byte) (int, error) {
 	if len(s.text) == 0 {
 		return 0, io.EOF
 	}
-	n := copy(p[:min(len(p), 1+s.rng.IntN(40))], s.text)
+	n := copy(
+		p[:min(len(p), 1+s.rng.IntN(40))],
+		s.text,
+	)
 	s.text = s.text[n:]
 	return n, nil
 }
@@ -35,7 +38,10 @@ func cellBits(t *Table) [][]uint64 {
 	for j, c := range t.Schema().Columns {
 		for i := range out {
 			if c.Kind == Numeric {
-				out[i] = append(out[i], math.Float64bits(t.Float(j)[i]))
+				out[i] = append(
+					out[i],
+					math.Float64bits(t.Float(j)[i]),
+				)
 			} else {
 				out[i] = append(out[i], uint64(t.Codes(j)[i]))
 			}
@@ -62,7 +68,9 @@ func readStream(
 		schema,
 		opts,
 		Consumer[part]{
-			Begin: func(Head) error { return nil },
+			Begin: func(Head) error {
+				return nil
+			},
 			Work: func(b *Batch) (part, error) {
 				return part{cellBits(b.Table), b.Stats}, nil
 			},
@@ -103,7 +111,8 @@ func readRecords(
 		if err != nil {
 			return out, all, err
 		}
-		if b.First != int64(len(out)) || b.Table.Len() == 0 {
+		if b.First != int64(len(out)) ||
+			b.Table.Len() == 0 {
 			return out, all,
 				fmt.Errorf(
 					"a batch of %d records after %d, not %d",
@@ -123,7 +132,11 @@ func randomCSV(rng *rand.Rand, names []string) string {
 		" red ", `"red"`, `"`, `"a`, `b"`, `""`, `'`,
 		"\t7", "2024-01-31", "true", "\u00a0", "\xff", "0x10", "+3", "1_000", "∞",
 		strings.Repeat("9", 300)}
-	ends := []string{"\n", "\n", "\n", "\r\n", "\n\n", "\r\n\r\n"}
+	ends := []string{
+		"\n", "\n", "\n",
+		"\r\n", "\n\n",
+		"\r\n\r\n",
+	}
 	var b strings.Builder
 	if rng.IntN(4) == 0 {
 		b.WriteString("\uFEFF")
@@ -152,10 +165,24 @@ func randomCSV(rng *rand.Rand, names []string) string {
 func recordSchema() Schema {
 	return Schema{Columns: []Column{
 		{Name: "a"},
-		{Name: "color", Kind: Category, Categories: []string{"red", "true", "5"}},
+		{
+			Name:       "color",
+			Kind:       Category,
+			Categories: []string{"red", "true", "5"},
+		},
 		{Name: "b"},
-		{Name: "when.month", Source: "when", Date: AutoDate, Part: "month"},
-		{Name: "when.weekday", Source: "when", Date: AutoDate, Part: "weekday"},
+		{
+			Name:   "when.month",
+			Source: "when",
+			Date:   AutoDate,
+			Part:   "month",
+		},
+		{
+			Name:   "when.weekday",
+			Source: "when",
+			Date:   AutoDate,
+			Part:   "weekday",
+		},
 	}}
 }
 
@@ -165,7 +192,10 @@ func TestRecordReaderIsStream(t *testing.T) {
 	schema := recordSchema()
 	rng := rand.New(rand.NewPCG(1, 2))
 	limits := func() StreamLimits {
-		return StreamLimits{Line: 4096, Cells: []int{1, 12, 4096}[rng.IntN(3)]}
+		return StreamLimits{
+			Line:  4096,
+			Cells: []int{1, 12, 4096}[rng.IntN(3)],
+		}
 	}
 	check := func(name, text string, opts ReadOptions) {
 		t.Helper()
@@ -186,7 +216,10 @@ func TestRecordReaderIsStream(t *testing.T) {
 			!reflect.DeepEqual(gotStats, wantStats) {
 			for i := range min(len(got), len(want)) {
 				if !reflect.DeepEqual(got[i], want[i]) {
-					t.Errorf("record %d: %x, want %x", i+1, got[i], want[i])
+					t.Errorf(
+						"record %d: %x, want %x",
+						i+1, got[i], want[i],
+					)
 				}
 			}
 			t.Fatalf("%s %+v %.2000q: %d records, %+v, want %d, %+v (%v)", name, opts, text,
@@ -194,7 +227,10 @@ func TestRecordReaderIsStream(t *testing.T) {
 		}
 	}
 	for range 1200 {
-		text := randomCSV(rng, []string{"when", "other", "b", "color", "a"})
+		text := randomCSV(
+			rng,
+			[]string{"when", "other", "b", "color", "a"},
+		)
 		check("x.csv", text, ReadOptions{})
 		check("x.csv", text, ReadOptions{Format: Format{MultilineQuotes: true}})
 		check(
@@ -212,8 +248,15 @@ func TestRecordReaderIsStream(t *testing.T) {
 			unmarked,
 			ReadOptions{Format: Format{NoQuote: true, Encoding: "windows-1252"}},
 		)
-		check("x.csv", "title\n\n"+unmarked, ReadOptions{Format: Format{Skip: 2}})
-		check("x.csv", text, ReadOptions{Names: []string{"a", "b", "color", "when"}})
+		check(
+			"x.csv",
+			"title\n\n"+unmarked,
+			ReadOptions{Format: Format{Skip: 2}},
+		)
+		check(
+			"x.csv", text,
+			ReadOptions{Names: []string{"a", "b", "color", "when"}},
+		)
 	}
 	values := []string{"null", "true", "false", "1", "-0", "1e999", "1E400",
 		"123456789012345678901", `"red"`, `" red\n"`, `"\ud800"`, `"\u00e9"`,
@@ -222,7 +265,11 @@ func TestRecordReaderIsStream(t *testing.T) {
 		"\"\xff\""}
 	for range 1200 {
 		var b strings.Builder
-		b.WriteString([]string{"{}\n", "{\"b\":1}\n", "{\"unknown\":1,\"b\":1}\r\n"}[rng.IntN(3)])
+		b.WriteString([]string{
+			"{}\n",
+			"{\"b\":1}\n",
+			"{\"unknown\":1,\"b\":1}\r\n",
+		}[rng.IntN(3)])
 		for range rng.IntN(20) {
 			b.WriteString([]string{"{", " { ", "\t{"}[rng.IntN(3)])
 			for m := range rng.IntN(6) {
@@ -282,28 +329,48 @@ func TestRecordReaderDoesNotWait(t *testing.T) {
 	}{
 		"x.csv": {
 			ReadOptions{},
-			[]string{"a,b\n1\n2", "\n\n\r\n", "3\n4\n5\n\n6", "\n"},
+			[]string{
+				"a,b\n1\n2",
+				"\n\n\r\n",
+				"3\n4\n5\n\n6",
+				"\n",
+			},
 			[]int{1, 1, 3, 1},
 		},
 		"q.csv": {
 			ReadOptions{Format: Format{MultilineQuotes: true}},
-			[]string{"a,b\n1\n\"2\n", "\"\n3\n4,\"\n\n", "\"\n"},
+			[]string{
+				"a,b\n1\n\"2\n",
+				"\"\n3\n4,\"\n\n",
+				"\"\n",
+			},
 			[]int{1, 2, 1},
 		},
 		// In a file of one column an empty line is a record.
 		"one.csv": {
 			ReadOptions{},
-			[]string{"a\n1\n2", "\n\n\r\n", "3\n4"},
+			[]string{
+				"a\n1\n2",
+				"\n\n\r\n",
+				"3\n4",
+			},
 			[]int{1, 3, 1},
 		},
 		"quote.csv": {
 			ReadOptions{Format: Format{MultilineQuotes: true}},
-			[]string{"a\n1\n\"2\n", "\"\n\n4"},
+			[]string{
+				"a\n1\n\"2\n",
+				"\"\n\n4",
+			},
 			[]int{1, 2},
 		},
 		"x.jsonl": {
 			ReadOptions{},
-			[]string{"{\"a\":1}\n{\"a\"", ":2}\n \n", "{}\n{}\n{"},
+			[]string{
+				"{\"a\":1}\n{\"a\"",
+				":2}\n \n",
+				"{}\n{}\n{",
+			},
 			[]int{1, 1, 2},
 		},
 	} {
@@ -338,7 +405,10 @@ func TestRecordReaderDoesNotWait(t *testing.T) {
 				want -= b.Table.Len()
 			}
 			if want < 0 {
-				t.Errorf("%s: %d records too many after part %d", name, -want, i)
+				t.Errorf(
+					"%s: %d records too many after part %d",
+					name, -want, i,
+				)
 			}
 			if i+1 < len(c.parts) {
 				next <- c.parts[i+1]
@@ -352,7 +422,10 @@ func TestRecordReaderDoesNotWait(t *testing.T) {
 // TestRecordReaderRefuses checks that a malformed record causes an error with its position that repeats no part
 // of its content, and that the records before it are returned.
 func TestRecordReaderRefuses(t *testing.T) {
-	schema := Schema{Columns: []Column{{Name: "area"}, {Name: "b"}}}
+	schema := Schema{Columns: []Column{
+		{Name: "area"},
+		{Name: "b"},
+	}}
 	long := strings.Repeat("7", 200)
 	for _, c := range []struct {
 		name, text   string
@@ -363,9 +436,21 @@ func TestRecordReaderRefuses(t *testing.T) {
 	}{
 		{"x.csv", "", ReadOptions{}, 0, 1, 0, ErrNoHeader},
 		{"x.csv", "area\n", ReadOptions{}, 0, 1, 0, ErrNoColumn},
-		{"x.csv", "area,area,b\n", ReadOptions{}, 0, 1, 2, ErrDuplicateColumn},
-		{"x.csv", "area,b," + long, ReadOptions{}, 0, 1, 0, ErrLongLine},
-		{"x.csv", "area,b\n1,2\n\n" + long, ReadOptions{}, 1, 4, 0, ErrLongLine},
+		{
+			"x.csv",
+			"area,area,b\n",
+			ReadOptions{}, 0, 1, 2, ErrDuplicateColumn,
+		},
+		{
+			"x.csv",
+			"area,b," + long,
+			ReadOptions{}, 0, 1, 0, ErrLongLine,
+		},
+		{
+			"x.csv",
+			"area,b\n1,2\n\n" + long,
+			ReadOptions{}, 1, 4, 0, ErrLongLine,
+		},
 		{
 			"x.csv",
 			"area,b\n1,2\n\"" + strings.Repeat("7\n", 200),
@@ -375,16 +460,56 @@ func TestRecordReaderRefuses(t *testing.T) {
 			0,
 			ErrLongLine,
 		},
-		{"x.jsonl", "{}\n{\"area\":}\n", ReadOptions{}, 1, 2, 9, ErrFormat},
-		{"x.jsonl", "{}\n  [7]", ReadOptions{}, 1, 2, 3, ErrFormat},
-		{"x.jsonl", "{}\n\n{\"area\":7", ReadOptions{}, 1, 3, 9, ErrFormat},
-		{"x.jsonl", "{}\nnull\n", ReadOptions{}, 1, 2, 1, ErrFormat},
-		{"x.jsonl", "\n{} {}\n", ReadOptions{}, 0, 2, 4, ErrFormat},
-		{"x.jsonl", "{}\n{\"area\":" + long + "}\n", ReadOptions{}, 1, 2, 0, ErrLongLine},
-		{"x.jsonl", `{"b":1,"AREA ":7777}`, ReadOptions{}, 0, 1, 0, ErrNoColumn},
-		{"x.jsonl", `{"c":1,"d":7777}`, ReadOptions{}, 0, 1, 0, ErrNoColumn},
-		{"x.jsonl", "{\"b\":1,\"area\":2,\"Area\":3}\n{\"Area\":7}", ReadOptions{}, 2, 0, 0, nil},
-		{"x.jsonl", "\uFEFF{}\n", ReadOptions{}, 1, 0, 0, nil},
+		{
+			"x.jsonl",
+			"{}\n{\"area\":}\n",
+			ReadOptions{}, 1, 2, 9, ErrFormat,
+		},
+		{
+			"x.jsonl",
+			"{}\n  [7]",
+			ReadOptions{}, 1, 2, 3, ErrFormat,
+		},
+		{
+			"x.jsonl",
+			"{}\n\n{\"area\":7",
+			ReadOptions{}, 1, 3, 9, ErrFormat,
+		},
+		{
+			"x.jsonl",
+			"{}\nnull\n",
+			ReadOptions{}, 1, 2, 1, ErrFormat,
+		},
+		{
+			"x.jsonl",
+			"\n{} {}\n",
+			ReadOptions{}, 0, 2, 4, ErrFormat,
+		},
+		{
+			"x.jsonl",
+			"{}\n{\"area\":" + long + "}\n",
+			ReadOptions{}, 1, 2, 0, ErrLongLine,
+		},
+		{
+			"x.jsonl",
+			`{"b":1,"AREA ":7777}`,
+			ReadOptions{}, 0, 1, 0, ErrNoColumn,
+		},
+		{
+			"x.jsonl",
+			`{"c":1,"d":7777}`,
+			ReadOptions{}, 0, 1, 0, ErrNoColumn,
+		},
+		{
+			"x.jsonl",
+			"{\"b\":1,\"area\":2,\"Area\":3}\n{\"Area\":7}",
+			ReadOptions{}, 2, 0, 0, nil,
+		},
+		{
+			"x.jsonl",
+			"\uFEFF{}\n",
+			ReadOptions{}, 1, 0, 0, nil,
+		},
 	} {
 		got, _, err := readRecords(
 			strings.NewReader(c.text),
@@ -398,14 +523,24 @@ func TestRecordReaderRefuses(t *testing.T) {
 		errors.As(err, &file)
 		switch {
 		case len(got) != c.records:
-			t.Errorf("%q: %d records, want %d (%v)", c.text, len(got), c.records, err)
+			t.Errorf(
+				"%q: %d records, want %d (%v)",
+				c.text, len(got),
+				c.records, err,
+			)
 		case c.err == nil && err != nil, c.err != nil && !errors.Is(err, c.err):
-			t.Errorf("%q: %v, want %v", c.text, err, c.err)
+			t.Errorf(
+				"%q: %v, want %v",
+				c.text, err, c.err,
+			)
 		case c.err != nil &&
 			(file.Line != c.line ||
 				file.Column != c.column ||
 				strings.Contains(err.Error(), "77")):
-			t.Errorf("%q: %v, want line %d, column %d", c.text, err, c.line, c.column)
+			t.Errorf(
+				"%q: %v, want line %d, column %d",
+				c.text, err, c.line, c.column,
+			)
 		}
 	}
 }
@@ -425,7 +560,9 @@ func TestRecordReaderHoldsLittle(t *testing.T) {
 	} {
 		objects := newJSONObjects([]string{"a"}, false)
 		objects.recordLine([]byte(text))
-		n := testing.AllocsPerRun(5, func() { objects.recordLine([]byte(text)) })
+		n := testing.AllocsPerRun(5, func() {
+			objects.recordLine([]byte(text))
+		})
 		if n > 40 {
 			t.Errorf("%s: %v allocations", what, n)
 		}

@@ -27,16 +27,24 @@ func rowsOfWays(
 		path := tableFile(t, name, data)
 		table, stats, err := Read(context.Background(), path, schema, o)
 		if err != nil {
-			t.Errorf("%s, %s: %v", name, way, err)
+			t.Errorf(
+				"%s, %s: %v",
+				name, way, err,
+			)
 			return
 		}
 		out[way] = table.Float(0)
 		if stats.Rows != table.Len() {
-			t.Errorf("%s, %s: %d records counted of %d", name, way, stats.Rows, table.Len())
+			t.Errorf(
+				"%s, %s: %d records counted of %d",
+				name, way, stats.Rows, table.Len(),
+			)
 		}
 		var streamed []float64
 		err = Stream(context.Background(), path, schema, o, Consumer[[]float64]{
-			Begin: func(Head) error { return nil },
+			Begin: func(Head) error {
+				return nil
+			},
 			Work: func(b *Batch) ([]float64, error) {
 				lines := 0
 				err := b.Text(func(int, []string) error {
@@ -61,7 +69,10 @@ func rowsOfWays(
 			},
 		})
 		if err != nil {
-			t.Errorf("%s, %s: %v", name, way, err)
+			t.Errorf(
+				"%s, %s: %v",
+				name, way, err,
+			)
 		}
 		out[way+", stream"] = streamed
 	}
@@ -71,7 +82,8 @@ func rowsOfWays(
 		o.Workers = 2
 		o.BatchRows = chunk
 		read(fmt.Sprintf("chunks of %d", chunk), name, data, o)
-		if strings.HasSuffix(name, ".csv") || strings.HasSuffix(name, ".jsonl") {
+		if strings.HasSuffix(name, ".csv") ||
+			strings.HasSuffix(name, ".jsonl") {
 			read(
 				fmt.Sprintf("compressed, chunks of %d", chunk),
 				name+".gz",
@@ -88,7 +100,8 @@ func rowsOfWays(
 	read("multiline", name, data, lines)
 	slow.Format.MultilineQuotes = true
 	read("slow, multiline", name, data, slow)
-	if strings.HasSuffix(name, ".csv") || strings.HasSuffix(name, ".jsonl") {
+	if strings.HasSuffix(name, ".csv") ||
+		strings.HasSuffix(name, ".jsonl") {
 		table, _, err := ReadFrom(
 			context.Background(),
 			bytes.NewReader(data),
@@ -113,15 +126,60 @@ func TestOneColumn(t *testing.T) {
 		opts       ReadOptions
 		want       []float64
 	}{
-		{"t.csv", "x\n1\n\n3\n\n", ReadOptions{}, []float64{1, no, 3, no}},
-		{"t.csv", "x\n1\n\"\"\n3\n\"\"\n", ReadOptions{}, []float64{1, no, 3, no}},
-		{"t.csv", "x\r\n1\r\n\r\n3\r\n\r\n", ReadOptions{}, []float64{1, no, 3, no}},
-		{"t.csv", "x\n\n\n\n", ReadOptions{}, []float64{no, no, no}},
-		{"t.csv", "x\n1\n \n\t\n,\n3", ReadOptions{}, []float64{1, no, no, no, 3}},
-		{"t.csv", "x\n1\n\r", ReadOptions{}, []float64{1, no}},
-		{"t.csv", "\n\nx\n\n1\n", ReadOptions{}, []float64{no, 1}},
-		{"t.csv", "\uFEFFx\n\n1\n", ReadOptions{}, []float64{no, 1}},
-		{"t.csv", "\"x\"\n\n1\n", ReadOptions{}, []float64{no, 1}},
+		{
+			"t.csv",
+			"x\n1\n\n3\n\n",
+			ReadOptions{},
+			[]float64{1, no, 3, no},
+		},
+		{
+			"t.csv",
+			"x\n1\n\"\"\n3\n\"\"\n",
+			ReadOptions{},
+			[]float64{1, no, 3, no},
+		},
+		{
+			"t.csv",
+			"x\r\n1\r\n\r\n3\r\n\r\n",
+			ReadOptions{},
+			[]float64{1, no, 3, no},
+		},
+		{
+			"t.csv",
+			"x\n\n\n\n",
+			ReadOptions{},
+			[]float64{no, no, no},
+		},
+		{
+			"t.csv",
+			"x\n1\n \n\t\n,\n3",
+			ReadOptions{},
+			[]float64{1, no, no, no, 3},
+		},
+		{
+			"t.csv",
+			"x\n1\n\r",
+			ReadOptions{},
+			[]float64{1, no},
+		},
+		{
+			"t.csv",
+			"\n\nx\n\n1\n",
+			ReadOptions{},
+			[]float64{no, 1},
+		},
+		{
+			"t.csv",
+			"\uFEFFx\n\n1\n",
+			ReadOptions{},
+			[]float64{no, 1},
+		},
+		{
+			"t.csv",
+			"\"x\"\n\n1\n",
+			ReadOptions{},
+			[]float64{no, 1},
+		},
 		{"t.csv", "x", ReadOptions{}, nil},
 		{"t.csv", "x\n", ReadOptions{}, nil},
 		{
@@ -142,9 +200,19 @@ func TestOneColumn(t *testing.T) {
 			ReadOptions{Format: Format{NoQuote: true, Escape: backslash}},
 			[]float64{1, no, no},
 		},
-		{"t.tsv", "x\n1\n\n3\n", ReadOptions{}, []float64{1, no, 3}},
+		{
+			"t.tsv",
+			"x\n1\n\n3\n",
+			ReadOptions{},
+			[]float64{1, no, 3},
+		},
 		// with two columns an empty line is not a record, and a line of separators is
-		{"t.csv", "x,y\n1,2\n\n,\n\"\",\n3\n\n", ReadOptions{}, []float64{1, no, no, 3}},
+		{
+			"t.csv",
+			"x,y\n1,2\n\n,\n\"\",\n3\n\n",
+			ReadOptions{},
+			[]float64{1, no, no, 3},
+		},
 		{
 			"t.jsonl",
 			"{\"x\":1}\n{\"x\":null}\nnull\n{}\n[]\n\"\"\n{\"x\":3}\n{\"x\":\"\"}",
@@ -164,12 +232,22 @@ func TestOneColumn(t *testing.T) {
 			[]float64{1, no},
 		},
 	} {
-		for way, got := range rowsOfWays(t, c.name, []byte(c.data), c.opts) {
+		for way, got := range rowsOfWays(
+			t, c.name,
+			[]byte(c.data), c.opts,
+		) {
 			if len(got) != len(c.want) {
-				t.Errorf("%q, %s: %v, want %v", c.data, way, got, c.want)
+				t.Errorf(
+					"%q, %s: %v, want %v",
+					c.data, way, got, c.want,
+				)
 				continue
 			}
-			equalFloats(t, fmt.Sprintf("%q, %s", c.data, way), got, c.want)
+			equalFloats(
+				t,
+				fmt.Sprintf("%q, %s", c.data, way),
+				got, c.want,
+			)
 		}
 	}
 }
@@ -233,20 +311,30 @@ func TestSheetRows(t *testing.T) {
 			[]float64{1, 3},
 			[]float64{1, no, no, 3},
 		},
-		"rows that are not": {first + last, []float64{1, 3}, []float64{1, no, no, 3}},
+		"rows that are not": {
+			first + last,
+			[]float64{1, 3},
+			[]float64{1, no, no, 3},
+		},
 		"rows without numbers": {
 			strings.ReplaceAll(first, ` r="2"`, "") +
 				`<row><c t="e"/></row><row/>` + last,
 			[]float64{1, no, 3},
 			[]float64{1, no, no, 3},
 		},
-		"rows at the end": {first + `<row r="3" ht="30"/><row r="9"/>`, []float64{1}, nil},
+		"rows at the end": {
+			first + `<row r="3" ht="30"/><row r="9"/>`,
+			[]float64{1}, nil,
+		},
 		"the first row": {
 			`<row r="2"><c r="A2" t="e"><v>#N/A</v></c></row>` + last,
 			[]float64{no, 3},
 			[]float64{no, no, no, 3},
 		},
-		"a gap after the names": {last, []float64{3}, []float64{no, no, no, 3}},
+		"a gap after the names": {
+			last, []float64{3},
+			[]float64{no, no, no, 3},
+		},
 	} {
 		for width, head := range []string{narrow, header} {
 			data := newWorkbook(t, head+c.rows, "", "", "")
@@ -296,7 +384,11 @@ func TestSheetRows(t *testing.T) {
 	for way, got := range rowsOfWays(
 		t,
 		"t.xlsx",
-		newWorkbook(t, `<row r="3"><c r="A3" t="e"/></row>`+last, "", "", ""),
+		newWorkbook(
+			t,
+			`<row r="3"><c r="A3" t="e"/></row>`+last,
+			"", "", "",
+		),
 		ReadOptions{EveryRow: true, Names: []string{"x", "y"}},
 	) {
 		equalFloats(t, "no header, "+way, got, []float64{no, no, 3})

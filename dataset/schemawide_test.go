@@ -31,7 +31,8 @@ func TestWideSchemaIsChecked(t *testing.T) {
 		Date:   AutoDate,
 	}
 	err = (Schema{Columns: columns}).Validate()
-	if err == nil || !strings.Contains(err.Error(), "read as another one") {
+	if err == nil ||
+		!strings.Contains(err.Error(), "read as another one") {
 		t.Errorf("a part of a column of numbers: %v", err)
 	}
 }

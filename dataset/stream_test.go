@@ -43,7 +43,9 @@ func (g *gathered) newConsumer(schema Schema) Consumer[*gathered] {
 		g.ids = []uint64{}
 	}
 	return Consumer[*gathered]{
-		Begin: func(Head) error { return nil },
+		Begin: func(Head) error {
+			return nil
+		},
 		Work: func(b *Batch) (*gathered, error) {
 			part := &gathered{
 				outcome: outcomeOf(b.Table, b.Stats, nil),
@@ -115,7 +117,10 @@ func batchWays(data []byte, schema Schema, opts ReadOptions) map[string]outcome 
 					g.newConsumer(schema),
 				)
 			}
-			out[fmt.Sprintf("batches of a %s, %+v", from, size)] = g.outcomeAfter(err)
+			out[fmt.Sprintf(
+				"batches of a %s, %+v", from,
+				size,
+			)] = g.outcomeAfter(err)
 		}
 	}
 	return out
@@ -128,7 +133,10 @@ func TestBatchText(t *testing.T) {
 		"\"\"\"\",\"\n\"", "a\"b,c\n,\n\n", "\"x\"y,\"z\n\"\n", " \n\t\n",
 		"\"1\",2\r\r\n", "\x00\n\"\r\n", strings.Repeat("9", 70000) + ",1\n2,3\n", "",
 	}
-	schema := Schema{Columns: []Column{{Name: "a"}, {Name: "b"}}}
+	schema := Schema{Columns: []Column{
+		{Name: "a"},
+		{Name: "b"},
+	}}
 	for _, text := range texts {
 		for _, multiline := range []bool{false, true} {
 			var g gathered
@@ -182,7 +190,8 @@ func TestBatchText(t *testing.T) {
 		ReadOptions{BatchRows: 2},
 		g.newConsumer(schema),
 	)
-	if err != nil || !slices.Equal(g.lines, []int{4, 6, 9}) {
+	if err != nil ||
+		!slices.Equal(g.lines, []int{4, 6, 9}) {
 		t.Errorf("lines %v, %v", g.lines, err)
 	}
 }
@@ -202,7 +211,9 @@ func TestStreamDoesNotWait(t *testing.T) {
 				schema,
 				ReadOptions{Format: Format{MultilineQuotes: multiline}},
 				Consumer[float64]{
-					Begin: func(Head) error { return nil },
+					Begin: func(Head) error {
+						return nil
+					},
 					Work: func(b *Batch) (float64, error) {
 						return b.Table.Float(0)[0], nil
 					},
@@ -222,7 +233,10 @@ func TestStreamDoesNotWait(t *testing.T) {
 					t.Errorf("%v in place of %d", x, i)
 				}
 			case <-time.After(time.Minute):
-				t.Fatalf("multiline %v: record %d is not handed on", multiline, i)
+				t.Fatalf(
+					"multiline %v: record %d is not handed on",
+					multiline, i,
+				)
 			}
 		}
 		w.Close()
@@ -244,7 +258,10 @@ func TestStreamEnds(t *testing.T) {
 		"that blocks": io.MultiReader(strings.NewReader(lines), blocked),
 		"that breaks": io.MultiReader(strings.NewReader(lines), iotest.ErrReader(fault)),
 	} {
-		for _, where := range []string{"work", "emit", "begin", "context"} {
+		for _, where := range []string{
+			"work", "emit", "begin",
+			"context",
+		} {
 			if name == "that breaks" && where != "work" {
 				continue
 			}
@@ -317,9 +334,15 @@ func TestStreamPanics(t *testing.T) {
 		Schema{Columns: []Column{{Name: "a"}}},
 		ReadOptions{Workers: 3, BatchRows: 4},
 		Consumer[int]{
-			Begin: func(Head) error { return nil },
-			Work:  func(*Batch) (int, error) { panic("fault") },
-			Emit:  func(int) error { return nil },
+			Begin: func(Head) error {
+				return nil
+			},
+			Work: func(*Batch) (int, error) {
+				panic("fault")
+			},
+			Emit: func(int) error {
+				return nil
+			},
 		},
 	)
 }
@@ -332,7 +355,11 @@ func TestBatchesAreSmall(t *testing.T) {
 		names[j] = fmt.Sprintf("c%d", j)
 		schema.Columns = append(
 			schema.Columns,
-			Column{Name: names[j], HasMissing: true, Missing: math.Pi},
+			Column{
+				Name:       names[j],
+				HasMissing: true,
+				Missing:    math.Pi,
+			},
 		)
 	}
 	data := strings.Join(names, ",") + "\n" + strings.Repeat("1\n", 20000)
@@ -401,7 +428,9 @@ func TestBatchesOfFiles(t *testing.T) {
 			return nil
 		},
 	)
-	if err != nil || !slices.Equal(firsts, want) || len(cells) != at {
+	if err != nil ||
+		!slices.Equal(firsts, want) ||
+		len(cells) != at {
 		t.Errorf(
 			"%d records, batches from %v, want %d and %v: %v",
 			len(cells),
@@ -442,7 +471,11 @@ func TestStreamParquet(t *testing.T) {
 		Columns: []Column{
 			{Name: "f64"},
 			{Name: "bool"},
-			{Name: "text", Kind: Category, Categories: []string{"1", "2"}},
+			{
+				Name:       "text",
+				Kind:       Category,
+				Categories: []string{"1", "2"},
+			},
 		},
 	}
 	for _, batch := range []int{1, 64, 0} {

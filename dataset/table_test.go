@@ -20,7 +20,11 @@ func TestSchemaValidate(t *testing.T) {
 			"plain",
 			Schema{Columns: []Column{
 				{Name: "a"},
-				{Name: "b", Kind: Category, Categories: []string{"x", ""}},
+				{
+					Name:       "b",
+					Kind:       Category,
+					Categories: []string{"x", ""},
+				},
 			}},
 			"",
 		},
@@ -35,7 +39,11 @@ func TestSchemaValidate(t *testing.T) {
 			}}},
 			"",
 		},
-		{"no name", Schema{Columns: []Column{{}}}, "column 1 has no name"},
+		{
+			"no name",
+			Schema{Columns: []Column{{}}},
+			"column 1 has no name",
+		},
 		{
 			"twice",
 			Schema{Columns: []Column{{Name: "a"}, {Name: "a"}}},
@@ -46,7 +54,11 @@ func TestSchemaValidate(t *testing.T) {
 			Schema{Columns: []Column{{Name: "a"}}, Unit: "a"},
 			"privacy unit",
 		},
-		{"kind", Schema{Columns: []Column{{Name: "a", Kind: 7}}}, "unknown kind"},
+		{
+			"kind",
+			Schema{Columns: []Column{{Name: "a", Kind: 7}}},
+			"unknown kind",
+		},
 		{
 			"infinite bound",
 			Schema{Columns: []Column{{Name: "a", Ranged: true, Upper: inf}}},
@@ -57,7 +69,11 @@ func TestSchemaValidate(t *testing.T) {
 			Schema{Columns: []Column{{Name: "a", Ranged: true, Lower: nan}}},
 			"not finite",
 		},
-		{"empty range", Schema{Columns: []Column{{Name: "a", Ranged: true}}}, "not below"},
+		{
+			"empty range",
+			Schema{Columns: []Column{{Name: "a", Ranged: true}}},
+			"not below",
+		},
 		{
 			"NaN missing",
 			Schema{Columns: []Column{{Name: "a", HasMissing: true, Missing: nan}}},
@@ -70,7 +86,10 @@ func TestSchemaValidate(t *testing.T) {
 		},
 		{
 			"categories of a number",
-			Schema{Columns: []Column{{Name: "a", Categories: []string{"x"}}}},
+			Schema{Columns: []Column{{
+				Name:       "a",
+				Categories: []string{"x"},
+			}}},
 			"is numeric",
 		},
 		{
@@ -89,26 +108,47 @@ func TestSchemaValidate(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		case c.want != "" &&
 			(!errors.Is(err, ErrSchema) || !strings.Contains(err.Error(), c.want)):
-			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
+			t.Errorf(
+				"%s: error %v, want one with %q",
+				c.name, err, c.want,
+			)
 		}
 	}
 }
 
 func TestSchemaReportsEverything(t *testing.T) {
-	err := Schema{Columns: []Column{{}, {Name: "a"}, {Name: "a", Kind: 9}}}.Validate()
+	err := Schema{Columns: []Column{
+		{}, {Name: "a"},
+		{Name: "a", Kind: 9},
+	}}.Validate()
 	n := strings.Count(err.Error(), "invalid schema")
 	if n != 3 {
-		t.Errorf("%d problems in %v, want 3", n, err)
+		t.Errorf(
+			"%d problems in %v, want 3",
+			n, err,
+		)
 	}
 }
 
 func TestNewTableTotalRules(t *testing.T) {
 	schema := Schema{Columns: []Column{
 		{Name: "plain"},
-		{Name: "declared", HasMissing: true, Missing: -7},
-		{Name: "colour", Kind: Category, Categories: []string{"red", "blue"}},
+		{
+			Name:       "declared",
+			HasMissing: true,
+			Missing:    -7,
+		},
+		{
+			Name:       "colour",
+			Kind:       Category,
+			Categories: []string{"red", "blue"},
+		},
 	}}
-	in := []float64{1, math.NaN(), math.Inf(1), math.Inf(-1)}
+	in := []float64{
+		1, math.NaN(),
+		math.Inf(1),
+		math.Inf(-1),
+	}
 	codes := []int32{0, 1, 5, -3}
 	table, err := NewTable(
 		schema,
@@ -119,9 +159,18 @@ func TestNewTableTotalRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	nan := math.NaN()
-	equalFloats(t, "plain", table.Float(0), []float64{1, nan, nan, nan})
-	equalFloats(t, "declared", table.Float(1), []float64{1, -7, -7, -7})
-	equalFloats(t, "the caller's slice", in, []float64{1, nan, math.Inf(1), math.Inf(-1)})
+	equalFloats(
+		t, "plain", table.Float(0),
+		[]float64{1, nan, nan, nan},
+	)
+	equalFloats(
+		t, "declared", table.Float(1),
+		[]float64{1, -7, -7, -7},
+	)
+	equalFloats(
+		t, "the caller's slice", in,
+		[]float64{1, nan, math.Inf(1), math.Inf(-1)},
+	)
 	got := table.Codes(2)
 	if got[0] != 0 ||
 		got[1] != 1 ||
@@ -139,17 +188,28 @@ func TestNewTableTotalRules(t *testing.T) {
 }
 
 func TestNewTableRefusesShapes(t *testing.T) {
-	num := Schema{Columns: []Column{{Name: "a"}, {Name: "b"}}}
+	num := Schema{Columns: []Column{
+		{Name: "a"},
+		{Name: "b"},
+	}}
 	two := []float64{1, 2}
 	for name, f := range map[string]func() (*Table, error){
 		"column count": func() (*Table, error) {
 			return NewTable(num, []ColumnData{{Floats: two}}, nil)
 		},
 		"row count": func() (*Table, error) {
-			return NewTable(num, []ColumnData{{Floats: two}, {Floats: two[:1]}}, nil)
+			return NewTable(
+				num,
+				[]ColumnData{{Floats: two}, {Floats: two[:1]}},
+				nil,
+			)
 		},
 		"kind": func() (*Table, error) {
-			return NewTable(num, []ColumnData{{Floats: two}, {Codes: []int32{1, 2}}}, nil)
+			return NewTable(
+				num,
+				[]ColumnData{{Floats: two}, {Codes: []int32{1, 2}}},
+				nil,
+			)
 		},
 		"both": func() (*Table, error) {
 			return NewTable(
@@ -159,7 +219,11 @@ func TestNewTableRefusesShapes(t *testing.T) {
 			)
 		},
 		"identities": func() (*Table, error) {
-			return NewTable(num, []ColumnData{{Floats: two}, {Floats: two}}, []uint64{1})
+			return NewTable(
+				num,
+				[]ColumnData{{Floats: two}, {Floats: two}},
+				[]uint64{1},
+			)
 		},
 		"unit without identities": func() (*Table, error) {
 			s := num
@@ -169,11 +233,16 @@ func TestNewTableRefusesShapes(t *testing.T) {
 	} {
 		_, err := f()
 		if !errors.Is(err, ErrSchema) {
-			t.Errorf("%s: error %v, want ErrSchema", name, err)
+			t.Errorf(
+				"%s: error %v, want ErrSchema",
+				name, err,
+			)
 		}
 	}
 	table, err := NewTable(Schema{}, nil, []uint64{4, 5})
-	if err != nil || table.Len() != 2 || table.ID(1) != 5 {
+	if err != nil ||
+		table.Len() != 2 ||
+		table.ID(1) != 5 {
 		t.Errorf("a table without columns: %v", err)
 	}
 }
@@ -184,7 +253,11 @@ func TestTableDoesNotShareTheSchema(t *testing.T) {
 		Kind:       Category,
 		Categories: []string{"x"},
 	}}}
-	table, err := NewTable(s, []ColumnData{{Codes: []int32{0}}}, nil)
+	table, err := NewTable(
+		s,
+		[]ColumnData{{Codes: []int32{0}}},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +267,8 @@ func TestTableDoesNotShareTheSchema(t *testing.T) {
 	if c.Name != "c" || c.Categories[0] != "x" {
 		t.Errorf("the table's schema changed to %+v", c)
 	}
-	if table.Schema().Index("c") != 0 || table.Schema().Index("x") != -1 {
+	if table.Schema().Index("c") != 0 ||
+		table.Schema().Index("x") != -1 {
 		t.Error("Index is wrong")
 	}
 }
@@ -203,12 +277,18 @@ func TestTableDoesNotShareTheSchema(t *testing.T) {
 func equalFloats(t *testing.T, what string, got, want []float64) {
 	t.Helper()
 	if len(got) != len(want) {
-		t.Fatalf("%s: %d values, want %d", what, len(got), len(want))
+		t.Fatalf(
+			"%s: %d values, want %d",
+			what, len(got), len(want),
+		)
 	}
 	for i := range got {
 		if math.Float64bits(got[i]) != math.Float64bits(want[i]) &&
 			!(math.IsNaN(got[i]) && math.IsNaN(want[i])) {
-			t.Errorf("%s: value %d is %v, want %v", what, i, got[i], want[i])
+			t.Errorf(
+				"%s: value %d is %v, want %v",
+				what, i, got[i], want[i],
+			)
 		}
 	}
 }

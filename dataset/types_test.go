@@ -98,10 +98,16 @@ func typesOfArrow() map[string]typed {
 		"decimal64":  decimal,
 		"decimal128": decimal,
 		"decimal256": decimal,
-		"date32":     stamp("2024-02-29", "2024-02-29", day, day),
-		"date64":     stamp("2024-02-29", "2024-02-29", day, day),
-		"time32":     text("13:30:15", "13:30:15"),
-		"time64":     text("13:30:15", "13:30:15"),
+		"date32": stamp(
+			"2024-02-29",
+			"2024-02-29", day, day,
+		),
+		"date64": stamp(
+			"2024-02-29",
+			"2024-02-29", day, day,
+		),
+		"time32": text("13:30:15", "13:30:15"),
+		"time64": text("13:30:15", "13:30:15"),
 		"zone": stamp(
 			"2024-02-29 08:30:15-05:00",
 			"2024-07-01 02:00:00-04:00",
@@ -149,10 +155,16 @@ func typesOfArrow() map[string]typed {
 		"unknown_zone":        refused,
 		"last":                whole(1, 2),
 	}
-	for _, name := range []string{"int8", "uint8", "int16", "uint16", "int32", "uint32"} {
+	for _, name := range []string{
+		"int8", "uint8", "int16", "uint16",
+		"int32", "uint32",
+	} {
 		out[name] = whole(1, 100)
 	}
-	for _, unit := range []string{"s", "ms", "us", "ns"} {
+	for _, unit := range []string{
+		"s", "ms", "us",
+		"ns",
+	} {
 		out["timestamp_"+unit] = stamp(
 			"2024-02-29 13:30:15",
 			"2024-07-01 06:00:00",
@@ -182,7 +194,9 @@ func columnOf(t *testing.T, path string, c Column) (*Table, error) {
 	rows := 0
 	at := 0
 	streamed := Stream(t.Context(), path, schema, ReadOptions{BatchRows: 2}, Consumer[[]string]{
-		Begin: func(Head) error { return nil },
+		Begin: func(Head) error {
+			return nil
+		},
 		Work: func(b *Batch) ([]string, error) {
 			rows := make([]string, b.Table.Len())
 			for i := range rows {
@@ -208,10 +222,16 @@ func columnOf(t *testing.T, path string, c Column) (*Table, error) {
 		},
 	})
 	if fmt.Sprint(streamed) != fmt.Sprint(err) {
-		t.Errorf("%s, %q: %v as a stream, %v as a table", path, c.Name, streamed, err)
+		t.Errorf(
+			"%s, %q: %v as a stream, %v as a table",
+			path, c.Name, streamed, err,
+		)
 	}
 	if err == nil && rows != whole.Len() {
-		t.Errorf("%s, %q: %d rows as a stream, %d as a table", path, c.Name, rows, whole.Len())
+		t.Errorf(
+			"%s, %q: %d rows as a stream, %d as a table",
+			path, c.Name, rows, whole.Len(),
+		)
 	}
 	return whole, err
 }
@@ -248,13 +268,19 @@ func TestTypes(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(names) != len(want) {
-				t.Errorf("%s has %d columns, and %d are wanted", path, len(names), len(want))
+				t.Errorf(
+					"%s has %d columns, and %d are wanted",
+					path, len(names), len(want),
+				)
 			}
 			rows := map[string]int{"values": 3, "nulls": 3}[file]
 			for _, name := range names {
 				c, ok := want[name]
 				if !ok {
-					t.Errorf("%s: nothing is said of %q", path, name)
+					t.Errorf(
+						"%s: nothing is said of %q",
+						path, name,
+					)
 				}
 				if file == "nulls" {
 					c.numbers = noes
@@ -265,11 +291,18 @@ func TestTypes(t *testing.T) {
 			}
 		}
 	}
-	for _, file := range []string{"int96.parquet", "int96-nulls.parquet", "int96-rows0.parquet"} {
+	for _, file := range []string{
+		"int96.parquet",
+		"int96-nulls.parquet",
+		"int96-rows0.parquet",
+	} {
 		c := typed{
 			numbers: noes,
-			texts:   [2]string{"2024-02-29 13:30:15", "2024-07-01 06:00:00"},
-			days:    [2]float64{at, late},
+			texts: [2]string{
+				"2024-02-29 13:30:15",
+				"2024-07-01 06:00:00",
+			},
+			days: [2]float64{at, late},
 		}
 		rows := 3
 		switch file {
@@ -291,7 +324,12 @@ func checkTyped(t *testing.T, path, name string, want typed, rows int) {
 	ways := []Column{
 		{Name: name},
 		{Name: name, Kind: Category, Found: true},
-		{Name: "part", Source: name, Part: cell.DayPart, Date: AutoDate},
+		{
+			Name:   "part",
+			Source: name,
+			Part:   cell.DayPart,
+			Date:   AutoDate,
+		},
 	}
 	for way, c := range ways {
 		got, err := columnOf(t, path, c)
@@ -302,20 +340,32 @@ func checkTyped(t *testing.T, path, name string, want typed, rows int) {
 		)
 		if want.refused != errors.Is(checked, ErrColumnType) ||
 			!want.refused && checked != nil {
-			t.Errorf("%s, %q: before it is read: %v", path, name, checked)
+			t.Errorf(
+				"%s, %q: before it is read: %v",
+				path, name, checked,
+			)
 		}
 		if want.refused {
 			if !errors.Is(err, ErrColumnType) {
-				t.Errorf("%s, %q: %v, and its type cannot be read", path, name, err)
+				t.Errorf(
+					"%s, %q: %v, and its type cannot be read",
+					path, name, err,
+				)
 			}
 			continue
 		}
 		if err != nil {
-			t.Errorf("%s, %q: %v", path, name, err)
+			t.Errorf(
+				"%s, %q: %v",
+				path, name, err,
+			)
 			continue
 		}
 		if got.Len() != rows {
-			t.Errorf("%s, %q: %d rows, want %d", path, name, got.Len(), rows)
+			t.Errorf(
+				"%s, %q: %d rows, want %d",
+				path, name, got.Len(), rows,
+			)
 		}
 		for row := range got.Len() {
 			k := row / 2
@@ -370,7 +420,10 @@ func TestZonedTimesAreClockTimes(t *testing.T) {
 				!slices.ContainsFunc(want.Float(0), func(x float64) bool {
 					return x == x
 				}) {
-				t.Errorf("%s: %v", file, want.Float(0))
+				t.Errorf(
+					"%s: %v",
+					file, want.Float(0),
+				)
 			}
 			typed, err := filepath.Glob(strings.TrimSuffix(file, ".csv") + ".*")
 			if err != nil || len(typed) != 3 {
@@ -382,7 +435,10 @@ func TestZonedTimesAreClockTimes(t *testing.T) {
 					t.Error(err)
 					continue
 				}
-				equalFloats(t, other+", "+part.Part, got.Float(0), want.Float(0))
+				equalFloats(
+					t, other+", "+part.Part,
+					got.Float(0), want.Float(0),
+				)
 			}
 		}
 	}

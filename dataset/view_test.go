@@ -32,7 +32,11 @@ func countingTable(tb testing.TB, n int) *Table {
 		Schema{Columns: []Column{
 			{Name: "i"},
 			{Name: "half"},
-			{Name: "mod", Kind: Category, Categories: []string{"0", "1", "2"}},
+			{
+				Name:       "mod",
+				Kind:       Category,
+				Categories: []string{"0", "1", "2"},
+			},
 		}},
 		[]ColumnData{{Floats: a}, {Floats: b}, {Codes: c}},
 		ids,
@@ -60,11 +64,24 @@ func TestRecode(t *testing.T) {
 	v := table.Select([]int32{1, 3, 4, 9}).Columns([]int{2, 0})
 	w := v.Recode(
 		0,
-		Column{Name: "mod", Ranged: true, Lower: -1, Upper: 1},
+		Column{
+			Name:   "mod",
+			Ranged: true,
+			Lower:  -1,
+			Upper:  1,
+		},
 		[]float64{-1, 1, 0, .5},
 	)
-	equalFloats(t, "recoded", w.Block(0, 4).Float(0, nil), []float64{1, -1, 1, -1})
-	equalFloats(t, "beside it", w.Block(0, 4).Float(1, nil), []float64{1, 3, 4, 9})
+	equalFloats(
+		t, "recoded",
+		w.Block(0, 4).Float(0, nil),
+		[]float64{1, -1, 1, -1},
+	)
+	equalFloats(
+		t, "beside it",
+		w.Block(0, 4).Float(1, nil),
+		[]float64{1, 3, 4, 9},
+	)
 	c := w.Schema().Columns[0]
 	if c.Kind != Numeric ||
 		!c.Ranged ||
@@ -93,7 +110,10 @@ func TestRecode(t *testing.T) {
 	equalFloats(
 		t,
 		"outside the list",
-		other.View().Recode(0, Column{Name: "c"}, []float64{2, math.Inf(1)}).Block(0, 4).Float(
+		other.View().Recode(
+			0, Column{Name: "c"},
+			[]float64{2, math.Inf(1)},
+		).Block(0, 4).Float(
 			0,
 			nil,
 		),
@@ -103,19 +123,32 @@ func TestRecode(t *testing.T) {
 		table.View().Recode(0, Column{Name: "i"}, []float64{1})
 	})
 	mustPanic(t, "too few values", func() {
-		table.View().Recode(2, Column{Name: "mod"}, []float64{1, 2, 3})
+		table.View().Recode(
+			2, Column{Name: "mod"},
+			[]float64{1, 2, 3},
+		)
 	})
 }
 
 func TestSelect(t *testing.T) {
 	table := countingTable(t, 10)
 	v := table.Select([]int32{1, 4, 5, 6, 9})
-	if v.Len() != 5 || v.ID(1) != 104 || v.Table() != table {
+	if v.Len() != 5 ||
+		v.ID(1) != 104 ||
+		v.Table() != table {
 		t.Fatal("view is wrong")
 	}
-	equalFloats(t, "gathered", v.Block(0, 5).Float(0, nil), []float64{1, 4, 5, 6, 9})
+	equalFloats(
+		t, "gathered",
+		v.Block(0, 5).Float(0, nil),
+		[]float64{1, 4, 5, 6, 9},
+	)
 	w := v.Select([]int32{1, 2, 4})
-	equalFloats(t, "nested", w.Block(0, 3).Float(0, nil), []float64{4, 5, 9})
+	equalFloats(
+		t, "nested",
+		w.Block(0, 3).Float(0, nil),
+		[]float64{4, 5, 9},
+	)
 	if table.Select(nil).Len() != 0 {
 		t.Error("Select(nil) must be empty, not everything")
 	}
@@ -123,11 +156,21 @@ func TestSelect(t *testing.T) {
 	if n != 0 {
 		t.Error("the zero View has rows")
 	}
-	mustPanic(t, "a row twice", func() { table.Select([]int32{1, 1}) })
-	mustPanic(t, "falling", func() { table.Select([]int32{2, 1}) })
-	mustPanic(t, "beyond", func() { table.Select([]int32{10}) })
-	mustPanic(t, "negative", func() { table.Select([]int32{-1}) })
-	mustPanic(t, "block", func() { table.View().Block(0, 11) })
+	mustPanic(t, "a row twice", func() {
+		table.Select([]int32{1, 1})
+	})
+	mustPanic(t, "falling", func() {
+		table.Select([]int32{2, 1})
+	})
+	mustPanic(t, "beyond", func() {
+		table.Select([]int32{10})
+	})
+	mustPanic(t, "negative", func() {
+		table.Select([]int32{-1})
+	})
+	mustPanic(t, "block", func() {
+		table.View().Block(0, 11)
+	})
 }
 
 // TestMarksRestoreView checks that the marks of a view restore the view with its cells.
@@ -149,7 +192,10 @@ func TestMarksRestoreView(t *testing.T) {
 			var got View
 			got, room = table.View().Marked(marks, room)
 			if got.Len() != v.Len() || !slices.Equal(room, rows) {
-				t.Fatalf("%d of %d rows, want %d", got.Len(), n, v.Len())
+				t.Fatalf(
+					"%d of %d rows, want %d",
+					got.Len(), n, v.Len(),
+				)
 			}
 			if len(rows) > 0 {
 				equalFloats(
@@ -173,11 +219,16 @@ func TestColumns(t *testing.T) {
 		t.Fatal(got)
 	}
 	b := v.Select([]int32{1, 3}).Block(0, 2)
-	equalFloats(t, "half", b.Float(0, nil), []float64{.5, 1.5})
+	equalFloats(
+		t, "half",
+		b.Float(0, nil),
+		[]float64{.5, 1.5},
+	)
 	if got := b.Codes(1, nil); !slices.Equal(got, []int32{1, 0}) {
 		t.Error(got)
 	}
-	if b.Float(1, nil) != nil || b.Codes(0, nil) != nil {
+	if b.Float(1, nil) != nil ||
+		b.Codes(0, nil) != nil {
 		t.Error("cells of the wrong kind")
 	}
 }
@@ -190,8 +241,13 @@ func TestBlockSharesConsecutiveRows(t *testing.T) {
 		"select": table.Select([]int32{0, 2, 3, 4, 8}).Block(1, 4),
 	} {
 		got := b.Float(0, buf)
-		if &got[0] != &table.Float(0)[2] || len(got) != 3 || cap(got) != 3 {
-			t.Errorf("%s: not the table's own rows 2 to 4", name)
+		if &got[0] != &table.Float(0)[2] ||
+			len(got) != 3 ||
+			cap(got) != 3 {
+			t.Errorf(
+				"%s: not the table's own rows 2 to 4",
+				name,
+			)
 		}
 		if b.ID(2) != 104 || b.Row(2) != 4 {
 			t.Errorf("%s: identity or position is wrong", name)
@@ -212,7 +268,10 @@ func TestSplitIsAPartition(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(0, 60).Draw(rt, "rows")
 		parts := rapid.IntRange(1, 5).Draw(rt, "parts")
-		coins := rapid.SliceOfN(rapid.IntRange(0, parts-1), 60, 60).Draw(rt, "coins")
+		coins := rapid.SliceOfN(
+			rapid.IntRange(0, parts-1), 60,
+			60,
+		).Draw(rt, "coins")
 		table := countingTable(t, n)
 		var asked []uint64
 		views := table.View().Split(parts, func(id uint64) int {
@@ -230,23 +289,38 @@ func TestSplitIsAPartition(t *testing.T) {
 		}
 		slices.Sort(seen)
 		if len(seen) != n || !slices.Equal(seen, asked) {
-			rt.Fatalf("%d records dealt, %d coins asked, of %d", len(seen), len(asked), n)
+			rt.Fatalf(
+				"%d records dealt, %d coins asked, of %d",
+				len(seen), len(asked), n,
+			)
 		}
 	})
 	mustPanic(
 		t,
 		"coin",
-		func() { countingTable(t, 1).View().Split(2, func(uint64) int { return 2 }) },
+		func() {
+			countingTable(t, 1).View().Split(2, func(uint64) int {
+				return 2
+			})
+		},
 	)
 }
 
 func TestPartIsASplit(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		v := countingTable(t, rapid.IntRange(0, 60).Draw(rt, "rows")).View()
+		v := countingTable(
+			t,
+			rapid.IntRange(0, 60).Draw(rt, "rows"),
+		).View()
 		if rapid.Bool().Draw(rt, "selected") {
-			v = v.Split(2, func(id uint64) int { return int(id) % 2 })[0]
+			v = v.Split(2, func(id uint64) int {
+				return int(id) % 2
+			})[0]
 		}
-		sides := rapid.SliceOfN(rapid.Uint8Range(0, 1), v.Len(), v.Len()).Draw(rt, "sides")
+		sides := rapid.SliceOfN(
+			rapid.Uint8Range(0, 1),
+			v.Len(), v.Len(),
+		).Draw(rt, "sides")
 		next := 0
 		want := v.Split(2, func(uint64) int {
 			next++
@@ -266,7 +340,8 @@ func TestPartIsASplit(t *testing.T) {
 					others,
 				)
 			}
-			if got.Len() != want[p].Len() || !slices.Equal(got.mask, want[p].mask) {
+			if got.Len() != want[p].Len() ||
+				!slices.Equal(got.mask, want[p].mask) {
 				rt.Fatalf(
 					"part %d has %d records and the mask %v, want %d and %v",
 					p,
@@ -289,9 +364,14 @@ func TestPartIsASplit(t *testing.T) {
 			}
 		}
 	})
-	mustPanic(t, "side", func() { countingTable(t, 1).View().Part(nil) })
 	mustPanic(t, "side", func() {
-		countingTable(t, 1).View().MarkSides(nil, []byte{0}, []byte{0})
+		countingTable(t, 1).View().Part(nil)
+	})
+	mustPanic(t, "side", func() {
+		countingTable(t, 1).View().MarkSides(
+			nil, []byte{0},
+			[]byte{0},
+		)
 	})
 }
 
@@ -317,15 +397,23 @@ func TestForEachCoversEveryRowOnce(t *testing.T) {
 		}
 	})
 	if err != nil || blocks.Load() != 2 {
-		t.Fatalf("%v, %d blocks", err, blocks.Load())
+		t.Fatalf(
+			"%v, %d blocks",
+			err, blocks.Load(),
+		)
 	}
-	equalFloats(t, "out", out, []float64{.5, 1, 1.5, 350, 351, 501})
+	equalFloats(
+		t, "out", out,
+		[]float64{.5, 1, 1.5, 350, 351, 501},
+	)
 }
 
 func TestPassesHonourTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	v := countingTable(t, 10_000).View()
-	err := ForEach(ctx, v, 1, func(Block, int) { cancel() })
+	err := ForEach(ctx, v, 1, func(Block, int) {
+		cancel()
+	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("ForEach: %v", err)
 	}

@@ -20,7 +20,12 @@ import (
 // wordSchema has a text column, a column that may be numeric or text, and a numeric column.
 func wordSchema() Schema {
 	return Schema{Columns: []Column{
-		{Name: "a", Kind: Category, Other: true, Found: true},
+		{
+			Name:  "a",
+			Kind:  Category,
+			Other: true,
+			Found: true,
+		},
 		{Name: "b", Found: true},
 		{Name: "c"},
 	}}
@@ -53,7 +58,10 @@ func TestWordRule(t *testing.T) {
 	} {
 		got := wordRule(text) != ""
 		if got != want {
-			t.Errorf("%+q is a category: %v", text, got)
+			t.Errorf(
+				"%+q is a category: %v",
+				text, got,
+			)
 		}
 	}
 }
@@ -116,7 +124,10 @@ func TestReadersFindSameTextCategories(t *testing.T) {
 		{plain, ReadOptions{Format: Format{MultilineQuotes: true}}},
 		{packed, ReadOptions{Workers: 2, chunk: 512}},
 	} {
-		table, stats, err := Read(context.Background(), how.path, wordSchema(), how.opts)
+		table, stats, err := Read(
+			context.Background(), how.path, wordSchema(),
+			how.opts,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +168,10 @@ func TestReadersFindSameTextCategories(t *testing.T) {
 		" red\t": "red",
 	} {
 		if of[cell] != want {
-			t.Errorf("%q between numbers and words: %q, want %q", cell, of[cell], want)
+			t.Errorf(
+				"%q between numbers and words: %q, want %q",
+				cell, of[cell], want,
+			)
 		}
 	}
 }
@@ -183,8 +197,17 @@ func TestFoldedAlike(t *testing.T) {
 				Found:    true,
 				TextRule: TextRule(found),
 			},
-			{Name: "b", Found: true, TextRule: TextRule(found)},
-			{Name: "c", Kind: Category, Other: true, TextRule: TextRule(rule)},
+			{
+				Name:     "b",
+				Found:    true,
+				TextRule: TextRule(found),
+			},
+			{
+				Name:     "c",
+				Kind:     Category,
+				Other:    true,
+				TextRule: TextRule(rule),
+			},
 		}}
 		if schema.Columns[2].Categories = rule.Buckets(); rule.Hash == 0 {
 			for _, value := range []string{rule.Value("red"), rule.Value("a, b"), rule.Value("True"),
@@ -232,7 +255,10 @@ func TestFoldedAlike(t *testing.T) {
 		}
 		of := func(i int) string {
 			return strings.Trim(
-				strings.ReplaceAll(strings.Trim(cells[i], `"`), `""`, `"`),
+				strings.ReplaceAll(
+					strings.Trim(cells[i], `"`),
+					`""`, `"`,
+				),
 				" \t",
 			)
 		}
@@ -243,13 +269,19 @@ func TestFoldedAlike(t *testing.T) {
 				got != "-" &&
 				!strings.Contains(cells[i], `"`) &&
 				got != value {
-				t.Errorf("%s: %q is the word %q, not %q", name, cells[i], got, value)
+				t.Errorf(
+					"%s: %q is the word %q, not %q",
+					name, cells[i], got, value,
+				)
 			}
 			listed := slices.Index(schema.Columns[2].Categories, rule.Value(of(i)))
 			if got := int(codes[2*i]); !strings.Contains(cells[i], `"`) &&
 				got != listed &&
 				!(listed < 0 && got == len(schema.Columns[2].Categories)) {
-				t.Errorf("%s: %q has the code %d, not %d", name, cells[i], got, listed)
+				t.Errorf(
+					"%s: %q has the code %d, not %d",
+					name, cells[i], got, listed,
+				)
 			}
 		}
 	}
@@ -283,8 +315,14 @@ func TestParquetStringsAreTextCategories(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a, b := wordTexts(table, 0)[:3],
-		wordTexts(table, 1)[:3]; !slices.Equal(a, []string{"red", "green", "-"}) ||
-		!slices.Equal(b, []string{"#1.5", "one", "-"}) {
+		wordTexts(table, 1)[:3]; !slices.Equal(
+		a,
+		[]string{"red", "green", "-"},
+	) ||
+		!slices.Equal(
+			b,
+			[]string{"#1.5", "one", "-"},
+		) {
 		t.Errorf("%q, %q", a, b)
 	}
 }
@@ -319,13 +357,21 @@ func heldWordTable(t *testing.T, words []string, codes []int32, ids []uint64) *T
 // TestResolve checks that found columns are read as declared, that unlisted texts are read as other, and that
 // no other cell changes.
 func TestResolve(t *testing.T) {
-	table := heldWordTable(t, []string{"x", "y", "z"}, []int32{0, 1, 2, -1, 1, 7}, nil)
+	table := heldWordTable(
+		t,
+		[]string{"x", "y", "z"},
+		[]int32{0, 1, 2, -1, 1, 7},
+		nil,
+	)
 	words, counts := table.Select([]int32{0, 1, 4}).CountWords(1)
 	got := map[string]int64{}
 	for k, word := range words {
 		got[word] = counts[k]
 	}
-	if len(got) != 3 || got["x"] != 1 || got["y"] != 2 || got["z"] != 0 {
+	if len(got) != 3 ||
+		got["x"] != 1 ||
+		got["y"] != 2 ||
+		got["z"] != 0 {
 		t.Errorf("counts %v", got)
 	}
 	listed := Column{
@@ -339,7 +385,8 @@ func TestResolve(t *testing.T) {
 	if !slices.Equal(codes, []int32{1, 0, 2, 2, 0, 2}) {
 		t.Errorf("codes %v", codes)
 	}
-	if v.Block(0, 6).Float(1, nil) != nil || table.Float(1) == nil {
+	if v.Block(0, 6).Float(1, nil) != nil ||
+		table.Float(1) == nil {
 		t.Error("the column is of both kinds, or the table changed")
 	}
 	number := table.View().Resolve([]Column{
@@ -353,13 +400,21 @@ func TestResolve(t *testing.T) {
 		IsText(math.NaN()) {
 		t.Errorf("numbers %v", number)
 	}
-	again, err := NewTable(table.Schema(), []ColumnData{table.Data(0), table.Data(1)}, nil)
+	again, err := NewTable(
+		table.Schema(),
+		[]ColumnData{table.Data(0), table.Data(1)},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for j := range 2 {
 		if !slices.Equal(wordTexts(again, j), wordTexts(table, j)) {
-			t.Errorf("column %d: %q after %q", j, wordTexts(again, j), wordTexts(table, j))
+			t.Errorf(
+				"column %d: %q after %q",
+				j, wordTexts(again, j),
+				wordTexts(table, j),
+			)
 		}
 	}
 }
@@ -374,9 +429,16 @@ func TestCapIgnoresCodes(t *testing.T) {
 		})
 		return wordTexts(v.Compact(), 0)
 	}
-	a := kept([]string{"x", "y", "z", "w"}, []int32{0, 1, 2, 3})
-	b := kept([]string{"other", "z", "x", "y"}, []int32{2, 3, 1, 0})
-	if len(a) != 3 || !slices.Equal(a[:2], b[:2]) {
+	a := kept(
+		[]string{"x", "y", "z", "w"},
+		[]int32{0, 1, 2, 3},
+	)
+	b := kept(
+		[]string{"other", "z", "x", "y"},
+		[]int32{2, 3, 1, 0},
+	)
+	if len(a) != 3 ||
+		!slices.Equal(a[:2], b[:2]) {
 		t.Errorf("%q and %q", a, b)
 	}
 }

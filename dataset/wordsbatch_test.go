@@ -23,11 +23,20 @@ func TestBatchesHoldTextCategories(t *testing.T) {
 	text.WriteString("a,b,c\n")
 	rows := make([]record, 6*mostSeen)
 	for i := range rows {
-		rows[i] = record{fmt.Sprint("w", i%70), fmt.Sprint("id ", i), int64(i)}
+		rows[i] = record{
+			fmt.Sprint("w", i%70),
+			fmt.Sprint("id ", i),
+			int64(i),
+		}
 		if i%9 == 0 {
 			rows[i].B = wordCells[2+i%2]
 		}
-		fmt.Fprintf(&text, "%s,%s,%d\n", rows[i].A, rows[i].B, rows[i].C)
+		fmt.Fprintf(
+			&text,
+			"%s,%s,%d\n",
+			rows[i].A, rows[i].B,
+			rows[i].C,
+		)
 	}
 	plain := filepath.Join(t.TempDir(), "t.csv")
 	if err := os.WriteFile(plain, []byte(text.String()), 0o600); err != nil {
@@ -54,8 +63,14 @@ func TestBatchesHoldTextCategories(t *testing.T) {
 			nil,
 			wordSchema(),
 			func(b *Batch) (any, error) {
-				longer := max(len(b.Table.Words(0)), len(b.Table.Words(1)))
-				return [3]any{wordTexts(b.Table, 0), wordTexts(b.Table, 1), longer}, nil
+				longer := max(
+					len(b.Table.Words(0)),
+					len(b.Table.Words(1)),
+				)
+				return [3]any{
+					wordTexts(b.Table, 0),
+					wordTexts(b.Table, 1), longer,
+				}, nil
 			},
 			func(x any) error {
 				of := x.([3]any)
@@ -70,11 +85,17 @@ func TestBatchesHoldTextCategories(t *testing.T) {
 		}
 		for j := range words {
 			if !slices.Equal(words[j], wordTexts(whole, j)) {
-				t.Errorf("%s: other words in column %d", name, j)
+				t.Errorf(
+					"%s: other words in column %d",
+					name, j,
+				)
 			}
 		}
 		if longest > 2*mostSeen+mostRows+100 {
-			t.Errorf("%s: a list of %d words", name, longest)
+			t.Errorf(
+				"%s: a list of %d words",
+				name, longest,
+			)
 		}
 	}
 }

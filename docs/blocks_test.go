@@ -13,15 +13,25 @@ import (
 
 // TestBlocks checks that every block names its language and uses only known options.
 func TestBlocks(t *testing.T) {
-	languages := []string{"console", "sh", "yaml", "go", "json", "csv", "text", "sql", "python"}
+	languages := []string{
+		"console", "sh", "yaml", "go",
+		"json", "csv", "text", "sql",
+		"python",
+	}
 	for name, p := range readPages(t) {
 		for _, b := range p.Blocks {
 			if !slices.Contains(languages, b.Language) {
-				t.Errorf("%s:%d: a block in %q", name, b.Line, b.Language)
+				t.Errorf(
+					"%s:%d: a block in %q",
+					name, b.Line, b.Language,
+				)
 			}
 			odd := b.Unknown()
 			if len(odd) > 0 {
-				t.Errorf("%s:%d: options %q", name, b.Line, odd)
+				t.Errorf(
+					"%s:%d: options %q",
+					name, b.Line, odd,
+				)
 			}
 		}
 	}
@@ -53,22 +63,35 @@ func TestBlocksAreRun(t *testing.T) {
 				path.Dir(path.Dir(name)) == "docs"
 			switch {
 			case !read:
-				t.Errorf("%s:%d: TestPages does not read this page", name, b.Line)
+				t.Errorf(
+					"%s:%d: TestPages does not read this page",
+					name, b.Line,
+				)
 			case b.Runner() == pages.CI:
 				for line := range strings.Lines(b.Text) {
 					line = strings.TrimSpace(line)
 					if line != ".ci/run" && !strings.Contains(ci, line) {
-						t.Errorf("%s:%d: .ci/run does not run %s", name, b.Line, line)
+						t.Errorf(
+							"%s:%d: .ci/run does not run %s",
+							name, b.Line, line,
+						)
 					}
 				}
 			case b.Runner() == pages.Long && b.Reason() == "":
-				t.Errorf("%s:%d: no reason", name, b.Line)
+				t.Errorf(
+					"%s:%d: no reason",
+					name, b.Line,
+				)
 			case b.Runner() != pages.Long && b.Runner() != pages.Tests:
-				t.Errorf("%s:%d: by %s", name, b.Line, b.Runner())
+				t.Errorf(
+					"%s:%d: by %s",
+					name, b.Line, b.Runner(),
+				)
 			}
 		}
 	}
-	if count[pages.Tests] < 40 || count[pages.Long] > count[pages.Tests]/2 {
+	if count[pages.Tests] < 40 ||
+		count[pages.Long] > count[pages.Tests]/2 {
 		t.Errorf("%v", count)
 	}
 }
@@ -76,7 +99,10 @@ func TestBlocksAreRun(t *testing.T) {
 // TestLongParts checks that scripts/long.sh has every part that a page names. It runs pages itself, so
 // scripts/long.sh pages leaves such lines out.
 func TestLongParts(t *testing.T) {
-	_, parts, _ := strings.Cut(readScript(t, "scripts/long.sh"), "case $part in ")
+	_, parts, _ := strings.Cut(
+		readScript(t, "scripts/long.sh"),
+		"case $part in ",
+	)
 	parts, _, _ = strings.Cut(parts, ")")
 	for name, p := range readPages(t) {
 		for _, b := range p.Blocks {
@@ -86,7 +112,10 @@ func TestLongParts(t *testing.T) {
 				if len(words) > 1 &&
 					words[0] == "scripts/long.sh" &&
 					!slices.Contains(strings.Split(parts, " | "), words[1]) {
-					t.Errorf("%s:%d: no part %s", name, b.Line, words[1])
+					t.Errorf(
+						"%s:%d: no part %s",
+						name, b.Line, words[1],
+					)
 				}
 			}
 		}
@@ -118,7 +147,10 @@ func TestRecipeBlocks(t *testing.T) {
 				"invalid",
 			)
 			if invalid != (len(problems) > 0) {
-				t.Errorf("%s:%d: invalid is %v, problems: %v", name, b.Line, invalid, problems)
+				t.Errorf(
+					"%s:%d: invalid is %v, problems: %v",
+					name, b.Line, invalid, problems,
+				)
 			}
 		}
 	}
@@ -162,7 +194,10 @@ func TestGoBlocks(t *testing.T) {
 			if !slices.ContainsFunc(code, func(file string) bool {
 				return strings.Contains(file, trimLines(b.Text))
 			}) {
-				t.Errorf("%s:%d: the program stands in no file", name, b.Line)
+				t.Errorf(
+					"%s:%d: the program stands in no file",
+					name, b.Line,
+				)
 			}
 		}
 	}

@@ -88,7 +88,10 @@ func TestCodeStyleLimits(t *testing.T) {
 		}
 	}
 	if c.lines < 100_000 || tests.lines < 100_000 {
-		t.Fatalf("%d lines of code, %d of tests", c.lines, tests.lines)
+		t.Fatalf(
+			"%d lines of code, %d of tests",
+			c.lines, tests.lines,
+		)
 	}
 	c.check(t, "code", mostTokensPerLine, mostOneWordShare)
 	tests.check(t, "tests", mostTestTokensPerLine, mostTestOneWordShare)
@@ -135,8 +138,17 @@ func TestCodeStyleCounts(t *testing.T) {
 	for line := range strings.Lines("// a comment\n\nfunc (x *T) told(a, b int) {\n\treturn x_1.f(2.5)\n}\nfunc sumOf() {}\nfunc At() {}\n") {
 		c.addLine(line)
 	}
-	want := (codeStyle{lines: 5, tokens: 36, unexported: 2, oneWord: 1, bare: 2})
+	want := (codeStyle{
+		lines:      5,
+		tokens:     36,
+		unexported: 2,
+		oneWord:    1,
+		bare:       2,
+	})
 	if c != want {
-		t.Errorf("counted %+v, want %+v", c, want)
+		t.Errorf(
+			"counted %+v, want %+v",
+			c, want,
+		)
 	}
 }

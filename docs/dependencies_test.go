@@ -21,14 +21,19 @@ var dependencyRow = regexp.MustCompile(
 // directly, and no other rows. Modules that differ only in their platform share a row.
 func TestDependencies(t *testing.T) {
 	want := map[string]bool{}
-	for _, dir := range []string{"..", "../experiments", "../sql", "../spark", "../scripts/pack"} {
+	for _, dir := range []string{
+		"..", "../experiments",
+		"../sql", "../spark",
+		"../scripts/pack",
+	} {
 		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range required.FindAllStringSubmatch(string(text), -1) {
 			name := m[1]
-			if m[2] == "" && !strings.HasPrefix(name, "github.com/dptrain/") {
+			if m[2] == "" &&
+				!strings.HasPrefix(name, "github.com/dptrain/") {
 				before, _, found := strings.Cut(name, "duckdb-go-bindings/")
 				if found {
 					name = before + "duckdb-go-bindings"
@@ -49,11 +54,17 @@ func TestDependencies(t *testing.T) {
 		got[m[1]] = true
 	}
 	if len(want) < 20 {
-		t.Fatalf("only %d modules were found: %v", len(want), want)
+		t.Fatalf(
+			"only %d modules were found: %v",
+			len(want), want,
+		)
 	}
 	a := slices.Sorted(maps.Keys(want))
 	b := slices.Sorted(maps.Keys(got))
 	if !slices.Equal(a, b) {
-		t.Errorf("required: %v\nlisted: %v", a, b)
+		t.Errorf(
+			"required: %v\nlisted: %v",
+			a, b,
+		)
 	}
 }

@@ -14,13 +14,20 @@ func TestGuessedLocationsMatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(string(text), "\n## One guess\n")
+	_, rest, _ := strings.Cut(
+		string(text),
+		"\n## One guess\n",
+	)
 	section, _, _ := strings.Cut(rest, "\n## ")
 	things := 0
 	right := 0
 	for line := range strings.Lines(section) {
-		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
-		if len(cells) != 4 || !strings.Contains(cells[1], ".go") {
+		cells := strings.Split(
+			strings.Trim(strings.TrimSpace(line), "|"),
+			"|",
+		)
+		if len(cells) != 4 ||
+			!strings.Contains(cells[1], ".go") {
 			continue
 		}
 		for i := range cells {
@@ -35,14 +42,24 @@ func TestGuessedLocationsMatch(t *testing.T) {
 			file = guessed
 			right++
 		} else if _, err := fs.Stat(tree, guessed); err == nil {
-			t.Errorf("%s: %s exists, and the table says that it is elsewhere", thing, guessed)
+			t.Errorf(
+				"%s: %s exists, and the table says that it is elsewhere",
+				thing, guessed,
+			)
 		}
 		source, err := fs.ReadFile(tree, file)
-		if err != nil || !strings.Contains("\n"+string(source), "\n"+declaration) {
-			t.Errorf("%s: %q is not in %s: %v", thing, declaration, file, err)
+		if err != nil ||
+			!strings.Contains("\n"+string(source), "\n"+declaration) {
+			t.Errorf(
+				"%s: %q is not in %s: %v",
+				thing, declaration, file, err,
+			)
 		}
 	}
 	if things != 20 || right < 18 {
-		t.Errorf("%d of %d things are found at the first guess, want 18 of 20", right, things)
+		t.Errorf(
+			"%d of %d things are found at the first guess, want 18 of 20",
+			right, things,
+		)
 	}
 }

@@ -22,10 +22,22 @@ var markers = []struct {
 		regexp.MustCompile(
 			`^(\w+ )?(is|are|returns|says|holds|has|keeps|what) what\b|\bwhat (is|it|they|a|the|was|has|one|of|comes|stands|lies)\b`),
 	},
-	{"says, tells", regexp.MustCompile(`\b(says|say|said|told|tells)\b`)},
-	{"none, nothing, nobody", regexp.MustCompile(`\b(none|nothing|nobody)\b`)},
-	{"of which", regexp.MustCompile(`\bof (which|whom|those|them)\b`)},
-	{"stands, lies", regexp.MustCompile(`\b(stands|stand|lies|lie)\b`)},
+	{
+		"says, tells",
+		regexp.MustCompile(`\b(says|say|said|told|tells)\b`),
+	},
+	{
+		"none, nothing, nobody",
+		regexp.MustCompile(`\b(none|nothing|nobody)\b`),
+	},
+	{
+		"of which",
+		regexp.MustCompile(`\bof (which|whom|those|them)\b`),
+	},
+	{
+		"stands, lies",
+		regexp.MustCompile(`\b(stands|stand|lies|lie)\b`),
+	},
 	{"so many", regexp.MustCompile(`\bso many\b`)},
 }
 
@@ -58,7 +70,10 @@ func TestLanguage(t *testing.T) {
 	}
 	for kind, limits := range most {
 		if len(lines[kind]) < 900 {
-			t.Errorf("%s: %d lines", kind, len(lines[kind]))
+			t.Errorf(
+				"%s: %d lines",
+				kind, len(lines[kind]),
+			)
 		}
 		for i, m := range markers {
 			rate := ratePer1000(lines[kind], m.pattern)
@@ -135,7 +150,10 @@ func TestMarkersAreCounted(t *testing.T) {
 	for i, want := range []float64{0, 250, 250, 0, 0, 250} {
 		got := ratePer1000(lines, markers[i].pattern)
 		if got != want {
-			t.Errorf("%s: %g, want %g", markers[i].name, got, want)
+			t.Errorf(
+				"%s: %g, want %g",
+				markers[i].name, got, want,
+			)
 		}
 	}
 }

@@ -36,10 +36,16 @@ func TestGoPageBuildsAsAnotherModule(t *testing.T) {
 			}
 		}
 		if len(programs) < 5 {
-			t.Errorf("%s has %d programs", name, len(programs))
+			t.Errorf(
+				"%s has %d programs",
+				name, len(programs),
+			)
 		}
 		if out, err := buildElsewhere(t, sourceOf(programs)); err != nil {
-			t.Errorf("%s: %v\n%s", name, err, out)
+			t.Errorf(
+				"%s: %v\n%s",
+				name, err, out,
+			)
 		}
 	}
 	out, err := buildElsewhere(
@@ -47,7 +53,10 @@ func TestGoPageBuildsAsAnotherModule(t *testing.T) {
 		"package main\n\nimport _ \"github.com/dptrain/dptrain/internal/train/pipeline\"\n\nfunc main() {}\n",
 	)
 	if err == nil || !strings.Contains(out, "internal") {
-		t.Errorf("an import of internal/ builds: %v\n%s", err, out)
+		t.Errorf(
+			"an import of internal/ builds: %v\n%s",
+			err, out,
+		)
 	}
 }
 
@@ -56,8 +65,12 @@ func TestGoPageBuildsAsAnotherModule(t *testing.T) {
 func sourceOf(programs []string) string {
 	var body strings.Builder
 	for i, p := range programs {
-		if !strings.HasPrefix(p, "func ") && !strings.HasPrefix(p, "type ") {
-			p = fmt.Sprintf("func program%d(ctx context.Context) error {\n%s}\n", i, p)
+		if !strings.HasPrefix(p, "func ") &&
+			!strings.HasPrefix(p, "type ") {
+			p = fmt.Sprintf(
+				"func program%d(ctx context.Context) error {\n%s}\n",
+				i, p,
+			)
 		}
 		body.WriteString("\n" + p)
 	}
@@ -105,7 +118,10 @@ func buildElsewhere(t *testing.T, source string) (string, error) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, ".")
+	cmd := exec.CommandContext(
+		t.Context(), "go", "build",
+		"-o", os.DevNull, ".",
+	)
 	cmd.Dir = dir
 	cmd.Env = append(
 		slices.DeleteFunc(os.Environ(), func(v string) bool {

@@ -26,7 +26,9 @@ func filesOf(t *testing.T, extensions ...string) []string {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && name != "." && strings.HasPrefix(d.Name(), ".") {
+		if d.IsDir() &&
+			name != "." &&
+			strings.HasPrefix(d.Name(), ".") {
 			return fs.SkipDir
 		}
 		for _, e := range extensions {
@@ -84,7 +86,8 @@ func relativeLinks(text string) []string {
 		code.ReplaceAllString(text, "code"),
 		-1,
 	) {
-		if !strings.Contains(m[1], "://") && !strings.HasPrefix(m[1], "mailto:") {
+		if !strings.Contains(m[1], "://") &&
+			!strings.HasPrefix(m[1], "mailto:") {
 			out = append(out, m[1])
 		}
 	}
@@ -103,7 +106,10 @@ func TestLinks(t *testing.T) {
 					to = p.Path
 				}
 				if _, err := fs.Stat(tree, to); err != nil {
-					t.Errorf("%s:%d: %s leads nowhere", p.Path, l.Number, target)
+					t.Errorf(
+						"%s:%d: %s leads nowhere",
+						p.Path, l.Number, target,
+					)
 				} else if fragment != "" && !headingAnchors(all[to])[fragment] {
 					t.Errorf(
 						"%s:%d: %s has no heading for #%s",
@@ -174,7 +180,11 @@ var proves = regexp.MustCompile(`(?i)\b(proof|prove[sdn]?|lemma|sensitivity|deri
 func TestCitedPagesExist(t *testing.T) {
 	all := readPages(t)
 	cited := 0
-	for _, name := range filesOf(t, ".go", ".yaml", ".yml", ".sh", ".py") {
+	for _, name := range filesOf(
+		t, ".go", ".yaml",
+		".yml", ".sh",
+		".py",
+	) {
 		for _, l := range commentParagraphs(t, name) {
 			for _, sentence := range splitSentences(l.Text) {
 				for _, m := range citation.FindAllStringSubmatch(sentence, -1) {
@@ -183,9 +193,15 @@ func TestCitedPagesExist(t *testing.T) {
 					p, ok := all[file]
 					switch {
 					case !ok:
-						t.Errorf("%s:%d: there is no %s", name, l.Number, file)
+						t.Errorf(
+							"%s:%d: there is no %s",
+							name, l.Number, file,
+						)
 					case m[1] != "" && !slices.Contains(p.Headings(), m[1]):
-						t.Errorf("%s:%d: %s has no heading %q", name, l.Number, file, m[1])
+						t.Errorf(
+							"%s:%d: %s has no heading %q",
+							name, l.Number, file, m[1],
+						)
 					case m[1] == "" &&
 						(needsHeading(name, file) || proves.MatchString(sentence)):
 						t.Errorf(
@@ -255,12 +271,19 @@ var (
 )
 
 // modules are the folders of the modules of the repository.
-var modules = []string{".", "experiments", "spark", "sql", "scripts/pack"}
+var modules = []string{
+	".", "experiments", "spark", "sql",
+	"scripts/pack",
+}
 
 // TestCommands checks that a package named by a Go command, in a page or in the code, exists in one of the modules.
 func TestCommands(t *testing.T) {
 	named := 0
-	for _, name := range filesOf(t, ".md", ".go", ".sh", ".py", ".yml", ".yaml") {
+	for _, name := range filesOf(
+		t, ".md", ".go",
+		".sh", ".py",
+		".yml", ".yaml",
+	) {
 		text, err := fs.ReadFile(tree, name)
 		if err != nil {
 			t.Fatal(err)
@@ -273,7 +296,10 @@ func TestCommands(t *testing.T) {
 						_, err := fs.Stat(tree, path.Join(module, m[1]))
 						return err == nil
 					}) {
-						t.Errorf("%s:%d: there is no %s", name, i+1, m[1])
+						t.Errorf(
+							"%s:%d: there is no %s",
+							name, i+1, m[1],
+						)
 					}
 				}
 			}
@@ -319,7 +345,10 @@ func TestWarnings(t *testing.T) {
 			continue
 		}
 		if unlistedCode.Match(text) {
-			t.Errorf("%s has a warning whose code is not in %s", name, warningCodes)
+			t.Errorf(
+				"%s has a warning whose code is not in %s",
+				name, warningCodes,
+			)
 		}
 		if !strings.HasPrefix(name, "internal/publish/report/") { // it reads codes
 			for code := range unused {
@@ -333,11 +362,17 @@ func TestWarnings(t *testing.T) {
 		t.Errorf("no warning has the code %s", code)
 	}
 	all := readPages(t)
-	for _, name := range []string{"docs/reference/report.md", "docs/proofs/formats.md"} {
+	for _, name := range []string{
+		"docs/reference/report.md",
+		"docs/proofs/formats.md",
+	} {
 		text := strings.Join(all[name].Lines, "\n")
 		for code := range codes {
 			if !strings.Contains(text, "`"+code+"`") {
-				t.Errorf("%s does not explain the warning %s", name, code)
+				t.Errorf(
+					"%s does not explain the warning %s",
+					name, code,
+				)
 			}
 		}
 	}

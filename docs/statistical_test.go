@@ -33,11 +33,17 @@ func TestStatisticalTests(t *testing.T) {
 		}
 		fields := strings.Split(lines.Text(), "\t")
 		if len(fields) != 3 {
-			t.Fatalf("%q has %d fields", lines.Text(), len(fields))
+			t.Fatalf(
+				"%q has %d fields",
+				lines.Text(), len(fields),
+			)
 		}
 		rate, err := strconv.ParseFloat(fields[2], 64)
 		if err != nil || !(rate > 0 && rate <= .01) {
-			t.Errorf("%q: the rate is not in (0, .01]", lines.Text())
+			t.Errorf(
+				"%q: the rate is not in (0, .01]",
+				lines.Text(),
+			)
 		}
 		listed[fields[0]+" "+fields[1]] = true
 	}
@@ -60,7 +66,10 @@ func TestStatisticalTests(t *testing.T) {
 			test := path.Dir(name) + " " + text[head[2]:head[3]]
 			found[test] = true
 			if falseAlarm.MatchString(commentBefore(text, head[0])) && !listed[test] {
-				t.Errorf("%s states the probability of a false alarm and is not listed", test)
+				t.Errorf(
+					"%s states the probability of a false alarm and is not listed",
+					test,
+				)
 			}
 		}
 		return nil
@@ -80,7 +89,10 @@ func TestStatisticalTests(t *testing.T) {
 
 // commentBefore returns the comment directly above an offset of a text.
 func commentBefore(text string, at int) string {
-	lines := strings.Split(strings.TrimSuffix(text[:at], "\n"), "\n")
+	lines := strings.Split(
+		strings.TrimSuffix(text[:at], "\n"),
+		"\n",
+	)
 	first := len(lines)
 	for first > 0 && strings.HasPrefix(lines[first-1], "//") {
 		first--

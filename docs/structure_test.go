@@ -87,7 +87,10 @@ func TestMethodPages(t *testing.T) {
 		if !slices.ContainsFunc(section, func(l pages.Line) bool {
 			return strings.Contains(l.Text, "(../proofs/"+name+".md)")
 		}) {
-			t.Errorf("the section of %s in docs/methods has no link to %s", name, proof)
+			t.Errorf(
+				"the section of %s in docs/methods has no link to %s",
+				name, proof,
+			)
 		}
 		p, ok := all[proof]
 		if !ok {
@@ -98,7 +101,10 @@ func TestMethodPages(t *testing.T) {
 		for _, want := range []string{"Algorithm", "Sensitivity and proof", "Limits"} {
 			at := slices.Index(p.Headings(), want)
 			if at <= last {
-				t.Errorf("%s: no heading %q in its place", p.Path, want)
+				t.Errorf(
+					"%s: no heading %q in its place",
+					p.Path, want,
+				)
 			}
 			last = at
 		}
@@ -141,12 +147,18 @@ func TestMovedPages(t *testing.T) {
 	for _, m := range moved {
 		_, err := fs.Stat(tree, "docs/"+m[1])
 		if err == nil {
-			t.Errorf("%s: docs/%s exists", page, m[1])
+			t.Errorf(
+				"%s: docs/%s exists",
+				page, m[1],
+			)
 		}
 	}
 	rows := strings.Count(string(text), "\n| ")
 	if len(moved) < 30 || len(moved) != rows-2 {
-		t.Errorf("%s: %d of %d rows are moves", page, len(moved), rows-2)
+		t.Errorf(
+			"%s: %d of %d rows are moves",
+			page, len(moved), rows-2,
+		)
 	}
 }
 
@@ -164,12 +176,18 @@ func TestNavigationListsEveryPage(t *testing.T) {
 	all := readPages(t)
 	for name := range all {
 		if strings.HasPrefix(name, "docs/") && listed[name] != 1 {
-			t.Errorf("mkdocs.yml lists %s %d times", name, listed[name])
+			t.Errorf(
+				"mkdocs.yml lists %s %d times",
+				name, listed[name],
+			)
 		}
 	}
 	for name := range listed {
 		if _, ok := all[name]; !ok {
-			t.Errorf("mkdocs.yml lists %s, which does not exist", name)
+			t.Errorf(
+				"mkdocs.yml lists %s, which does not exist",
+				name,
+			)
 		}
 	}
 }

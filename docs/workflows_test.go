@@ -98,7 +98,8 @@ func runStep(t *testing.T, dir string, s workflowStep, env ...string) (string, e
 // the section of the changelog, a release candidate is a pre-release, and a tag without a section fails.
 func TestReleaseWorkflow(t *testing.T) {
 	steps, _ := readWorkflow(t, ".github/workflows/release.yml")
-	if len(steps) != 2 || steps[0].run != "scripts/release.sh --check" {
+	if len(steps) != 2 ||
+		steps[0].run != "scripts/release.sh --check" {
 		t.Fatalf("%+v", steps)
 	}
 	dir := t.TempDir()
@@ -129,12 +130,21 @@ func TestReleaseWorkflow(t *testing.T) {
 	} {
 		got, err := runStep(t, dir, steps[1], path, "GITHUB_REF_NAME="+tag)
 		if err != nil || got != want {
-			t.Errorf("%s: %v\n%s\nwant\n%s", tag, err, got, want)
+			t.Errorf(
+				"%s: %v\n%s\nwant\n%s",
+				tag, err, got, want,
+			)
 		}
 	}
-	got, err := runStep(t, dir, steps[1], path, "GITHUB_REF_NAME=v1.2.4")
+	got, err := runStep(
+		t, dir, steps[1], path,
+		"GITHUB_REF_NAME=v1.2.4",
+	)
 	if err == nil {
-		t.Errorf("a tag without a section of the changelog: %s", got)
+		t.Errorf(
+			"a tag without a section of the changelog: %s",
+			got,
+		)
 	}
 }
 
@@ -203,12 +213,21 @@ func TestUserWorkflow(t *testing.T) {
 	for _, s := range steps[1:] {
 		out, err := runStep(t, dir, s, env...)
 		if err != nil {
-			t.Errorf("%s: %v\n%s", s.name, err, out)
+			t.Errorf(
+				"%s: %v\n%s",
+				s.name, err, out,
+			)
 		}
 	}
 	if text, err := os.ReadFile(summary); err != nil ||
-		!strings.Contains(string(text), "### recipes/houses.yaml\n\n~~~text\nstep ") {
-		t.Errorf("the summary: %v\n%s", err, text)
+		!strings.Contains(
+			string(text),
+			"### recipes/houses.yaml\n\n~~~text\nstep ",
+		) {
+		t.Errorf(
+			"the summary: %v\n%s",
+			err, text,
+		)
 	}
 	write(
 		filepath.Join(dir, "recipes", "wrong.yaml"),
@@ -219,11 +238,20 @@ func TestUserWorkflow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(report, strings.Replace(string(text), `"epsilon": 1,`, `"epsilon": 0.5,`, 1))
+	write(
+		report,
+		strings.Replace(
+			string(text), `"epsilon": 1,`,
+			`"epsilon": 0.5,`, 1,
+		),
+	)
 	for _, s := range steps[1:] {
 		out, err := runStep(t, dir, s, env...)
 		if err == nil {
-			t.Errorf("%s accepts a wrong recipe or an edited release:\n%s", s.name, out)
+			t.Errorf(
+				"%s accepts a wrong recipe or an edited release:\n%s",
+				s.name, out,
+			)
 		}
 	}
 }

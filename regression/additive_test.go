@@ -15,14 +15,23 @@ func additiveSample() *Additive {
 	m.Shapes = []Shape{
 		{
 			Column: 2,
-			Step:   Step{Edges: []float64{0, 5e6}, Values: []float64{-2.5, 0, 1e-3}},
+			Step: Step{
+				Edges:  []float64{0, 5e6},
+				Values: []float64{-2.5, 0, 1e-3},
+			},
 		},
-		{Column: 0, Step: Step{Edges: []float64{18}, Values: []float64{7, -7}}},
+		{
+			Column: 0,
+			Step:   Step{Edges: []float64{18}, Values: []float64{7, -7}},
+		},
 	}
 	m.Score = &Score{
 		Intercept:    4,
 		Coefficients: []float64{2, 1, 0, 1, .5},
-		Step:         Step{Edges: []float64{-3, 100}, Values: []float64{1, 2, 30}},
+		Step: Step{
+			Edges:  []float64{-3, 100},
+			Values: []float64{1, 2, 30},
+		},
 	}
 	return m
 }
@@ -64,7 +73,10 @@ func TestAdditivePredictsByDefinition(t *testing.T) {
 		seen[value] = true
 		want = min(max(want+value, m.Lower), m.Upper)
 		if math.Abs(got[i]-want) > 1e-9*(1+math.Abs(want)) {
-			t.Fatalf("row %d: %v, want %v", i, got[i], want)
+			t.Fatalf(
+				"row %d: %v, want %v",
+				i, got[i], want,
+			)
 		}
 	}
 	if len(seen) < 2 {
@@ -94,11 +106,17 @@ func TestStepAt(t *testing.T) {
 		for k := range len(edges) + 1 {
 			s.Values = append(s.Values, float64(k))
 		}
-		x := rapid.OneOf(rapid.Float64(), rapid.SampledFrom(append(edges, 0))).Draw(t, "x")
+		x := rapid.OneOf(
+			rapid.Float64(),
+			rapid.SampledFrom(append(edges, 0)),
+		).Draw(t, "x")
 		got := s.Evaluate(x)
 		want := byEdges(s, x)
 		if got != want {
-			t.Fatalf("%v at %v, want %v", got, x, want)
+			t.Fatalf(
+				"%v at %v, want %v",
+				got, x, want,
+			)
 		}
 	})
 }
@@ -124,7 +142,10 @@ func TestAdditivePredictIsTotal(t *testing.T) {
 	m.Score.Coefficients[0] = math.MaxFloat64
 	m.Score.Coefficients[4] = -math.MaxFloat64
 	for _, n := range []int{0, 1, 1000} {
-		got, err := m.Predict(nil, strangeRows(rand.New(rand.NewPCG(6, 6)), n))
+		got, err := m.Predict(
+			nil,
+			strangeRows(rand.New(rand.NewPCG(6, 6)), n),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +154,9 @@ func TestAdditivePredictIsTotal(t *testing.T) {
 }
 
 func TestAdditivePredictConformance(t *testing.T) {
-	checkConformance(t, func(*rapid.T) blockwise { return additiveSample() })
+	checkConformance(t, func(*rapid.T) blockwise {
+		return additiveSample()
+	})
 }
 
 func TestAdditiveContradictions(t *testing.T) {
@@ -143,31 +166,60 @@ func TestAdditiveContradictions(t *testing.T) {
 		strangeRows(rand.New(rand.NewPCG(1, 1)), 3),
 		append(
 			[]contradiction[*Additive]{
-				{"shapes[1].column", func(m *Additive) { m.Shapes[1].Column = 9 }},
-				{"shapes[0].column", func(m *Additive) { m.Shapes[0].Column = -1 }},
-				{"shapes[0].column", func(m *Additive) { m.Shapes[0].Column = 1 }},
-				{"shapes[1].column", func(m *Additive) { m.Shapes[1].Column = 2 }},
-				{"shapes[0].edges", func(m *Additive) { m.Shapes[0].Edges[1] = 0 }},
+				{"shapes[1].column", func(m *Additive) {
+					m.Shapes[1].Column = 9
+				}},
+				{
+					"shapes[0].column",
+					func(m *Additive) {
+						m.Shapes[0].Column = -1
+					},
+				},
+				{"shapes[0].column", func(m *Additive) {
+					m.Shapes[0].Column = 1
+				}},
+				{"shapes[1].column", func(m *Additive) {
+					m.Shapes[1].Column = 2
+				}},
+				{"shapes[0].edges", func(m *Additive) {
+					m.Shapes[0].Edges[1] = 0
+				}},
 				{
 					"shapes[0].edges",
-					func(m *Additive) { m.Shapes[0].Edges[1] = math.NaN() },
+					func(m *Additive) {
+						m.Shapes[0].Edges[1] = math.NaN()
+					},
 				},
 				{
 					"shapes[1].values",
-					func(m *Additive) { m.Shapes[1].Values = []float64{1} },
+					func(m *Additive) {
+						m.Shapes[1].Values = []float64{1}
+					},
 				},
 				{
 					"shapes[1].values",
-					func(m *Additive) { m.Shapes[1].Values[0] = math.Inf(1) },
+					func(m *Additive) {
+						m.Shapes[1].Values[0] = math.Inf(1)
+					},
 				},
-				{"score.intercept", func(m *Additive) { m.Score.Intercept = math.NaN() }},
-				{"score.coefficients", func(m *Additive) { m.Score.Coefficients = nil }},
+				{"score.intercept", func(m *Additive) {
+					m.Score.Intercept = math.NaN()
+				}},
+				{"score.coefficients", func(m *Additive) {
+					m.Score.Coefficients = nil
+				}},
 				{
 					"score.coefficients",
-					func(m *Additive) { m.Score.Coefficients[2] = math.Inf(-1) },
+					func(m *Additive) {
+						m.Score.Coefficients[2] = math.Inf(-1)
+					},
 				},
-				{"score.edges", func(m *Additive) { m.Score.Edges[0] = 1000 }},
-				{"score.values", func(m *Additive) { m.Score.Values = nil }},
+				{"score.edges", func(m *Additive) {
+					m.Score.Edges[0] = 1000
+				}},
+				{"score.values", func(m *Additive) {
+					m.Score.Values = nil
+				}},
 			},
 			embeddedContradictions[*Additive]()...,
 		),
@@ -213,7 +265,11 @@ func TestAdditiveDecodeRefuses(t *testing.T) {
 			`"edges":18`,
 			`model file 22:29: shapes[1].edges: must be a list`,
 		},
-		{`"edges":[-3,100],`, ``, `model file 24:12: score: key "edges" is absent`},
+		{
+			`"edges":[-3,100],`,
+			``,
+			`model file 24:12: score: key "edges" is absent`,
+		},
 		{
 			`[2,1,0,1,0.5]`,
 			`[2]`,
@@ -233,7 +289,10 @@ func TestAdditiveDecodeRefuses(t *testing.T) {
 }
 
 func drawStep(t *rapid.T, name string) Step {
-	edges := rapid.SliceOfNDistinct(rapid.Float64Range(-1e9, 1e9), 0, 5, rapid.ID).Draw(
+	edges := rapid.SliceOfNDistinct(
+		rapid.Float64Range(-1e9, 1e9), 0, 5,
+		rapid.ID,
+	).Draw(
 		t,
 		name+" edges",
 	)
@@ -274,10 +333,16 @@ func TestAdditiveFileRoundTrip(t *testing.T) {
 
 func BenchmarkAdditivePredict(b *testing.B) {
 	linear, rows := benchmarkLinear()
-	m := &Additive{Linear: linear, Score: &Score{Step: Step{Values: []float64{0}}}}
+	m := &Additive{
+		Linear: linear,
+		Score:  &Score{Step: Step{Values: []float64{0}}},
+	}
 	rng := rand.New(rand.NewPCG(2, 2))
 	for k := range 31 {
-		m.Score.Edges, m.Score.Values = append(m.Score.Edges, float64(k-15)/8),
+		m.Score.Edges, m.Score.Values = append(
+			m.Score.Edges,
+			float64(k-15)/8,
+		),
 			append(m.Score.Values, rng.NormFloat64())
 	}
 	for j := range m.Columns {

@@ -131,12 +131,25 @@ func TestBackStaysWithinLimits(t *testing.T) {
 		{"sqrt", 0, 0, 1e300, 5, 5},
 		{"", .3, .9, 0, -4, 7},
 	} {
-		for _, limits := range [][2]float64{{-14, 20}, {0, 0}, {-1e308, 1e308}, {700, 720}} {
+		for _, limits := range [][2]float64{
+			{-14, 20},
+			{0, 0},
+			{-1e308, 1e308},
+			{700, 720},
+		} {
 			last := math.Inf(-1)
 			for _, share := range []float64{0, .1, .5, .9, 1} {
-				y := b.Mean(limits[0]*(1-share)+limits[1]*share, limits[0], limits[1])
-				if !(y >= b.Lower && y <= b.Upper) || math.IsInf(y, 0) || y < last {
-					t.Errorf("%+v in %v at %v: %v after %v", b, limits, share, y, last)
+				y := b.Mean(
+					limits[0]*(1-share)+limits[1]*share,
+					limits[0], limits[1],
+				)
+				if !(y >= b.Lower && y <= b.Upper) ||
+					math.IsInf(y, 0) ||
+					y < last {
+					t.Errorf(
+						"%+v in %v at %v: %v after %v",
+						b, limits, share, y, last,
+					)
 				}
 				last = y
 			}
@@ -164,10 +177,16 @@ func TestBackIsTheMean(t *testing.T) {
 	}
 	if got, want := (&BackTransform{"log", 1, .5, sd * sd, 0, 1e9}).Mean(2, -100, 100),
 		logs/weights; math.Abs(got-want) > 1e-6*want {
-		t.Errorf("log: %v, the mean is %v", got, want)
+		t.Errorf(
+			"log: %v, the mean is %v",
+			got, want,
+		)
 	}
 	if got, want := (&BackTransform{"sqrt", 0, 1, sd * sd, 0, 1e9}).Mean(2, 0, 100),
 		squares/weights; math.Abs(got-want) > 1e-6*want {
-		t.Errorf("sqrt: %v, the mean is %v", got, want)
+		t.Errorf(
+			"sqrt: %v, the mean is %v",
+			got, want,
+		)
 	}
 }

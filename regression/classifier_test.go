@@ -13,12 +13,24 @@ func linearScore(a, b float64) *Linear {
 	return &Linear{
 		Target: "income",
 		Columns: []Column{
-			{Name: "x", Lower: -10, Upper: 10},
-			{Name: "kind", Type: Category, Categories: []string{"c", "d"}},
+			{
+				Name:  "x",
+				Lower: -10,
+				Upper: 10,
+			},
+			{
+				Name:       "kind",
+				Type:       Category,
+				Categories: []string{"c", "d"},
+			},
 		},
 		Terms: []Term{
 			{Column: 0, Coefficient: b, StdError: .5},
-			{Column: 1, Category: "c", Coefficient: 4},
+			{
+				Column:      1,
+				Category:    "c",
+				Coefficient: 4,
+			},
 		},
 		Lower:     -16,
 		Upper:     16,
@@ -35,8 +47,12 @@ func classifierSample() *Classifier {
 		}},
 	}
 	return &Classifier{
-		Target:  "income",
-		Classes: []string{"under 50 K", `50 "K", or <so>`, ""},
+		Target: "income",
+		Classes: []string{
+			"under 50 K",
+			`50 "K", or <so>`,
+			"",
+		},
 		Scores: []Model{
 			linearScore(1, -1),
 			&ClippedLinear{
@@ -94,12 +110,19 @@ func TestClassifierPredicts(t *testing.T) {
 	m := &Classifier{
 		Target:  "income",
 		Classes: []string{"a", "b", "c"},
-		Scores:  []Model{linearScore(1, -1), linearScore(1, 0), linearScore(1, 1)},
+		Scores: []Model{
+			linearScore(1, -1),
+			linearScore(1, 0),
+			linearScore(1, 1),
+		},
 	}
 	got, err := m.Predict(make([]float64, 0, 9), classifierRows())
 	want := []float64{0, 2, 2, 0, 2}
 	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v, want %v, %v", got, want, err)
+		t.Errorf(
+			"%v, want %v, %v",
+			got, want, err,
+		)
 	}
 	m = &Classifier{
 		Target:  "income",
@@ -109,17 +132,26 @@ func TestClassifierPredicts(t *testing.T) {
 	got, err = m.Predict(got, classifierRows())
 	want = []float64{0, 1, 1, 0, 1}
 	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v, want %v, %v", got, want, err)
+		t.Errorf(
+			"%v, want %v, %v",
+			got, want, err,
+		)
 	}
 	m.Cutoff = 5
 	got, err = m.Predict(got, classifierRows())
 	want = []float64{0, 0, 0, 0, 1}
 	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v, want %v, %v", got, want, err)
+		t.Errorf(
+			"%v, want %v, %v",
+			got, want, err,
+		)
 	}
 	back, err := DecodeModel(bytes.NewReader(encodeModel(t, m)))
 	if err != nil || back.(*Classifier).Cutoff != 5 {
-		t.Errorf("the cutoff is lost: %+v, %v", back, err)
+		t.Errorf(
+			"the cutoff is lost: %+v, %v",
+			back, err,
+		)
 	}
 	other := linearScore(0, 0)
 	other.Columns = append([]Column{{Name: "y"}}, other.Columns[:1]...)
@@ -150,13 +182,20 @@ func TestClassifierDecodeRefuses(t *testing.T) {
 			`"",`,
 			`model file 6:38: classes[2]: the class is listed twice`,
 		},
-		{`,""]`, `]`, `model file 8:13: scores: 2 classes take 1 scores, not 3`},
+		{
+			`,""]`, `]`,
+			`model file 8:13: scores: 2 classes take 1 scores, not 3`,
+		},
 		{
 			`"under 50 K","50 \"K\", or <so>",""`,
 			`"a"`,
 			`model file 6:14: classes: are fewer than two`,
 		},
-		{`  "target": "income",` + "\n", "", `model file 1:1: key "target" is absent`},
+		{
+			`  "target": "income",` + "\n",
+			"",
+			`model file 1:1: key "target" is absent`,
+		},
 		{
 			`"kind": "additive"`,
 			`"kind": "votes-9"`,
@@ -167,7 +206,11 @@ func TestClassifierDecodeRefuses(t *testing.T) {
 			`"kind": "classifier"`,
 			`model file 37:15: scores[2].kind: is "classifier", but this version reads "linear" or "clipped-linear" or "additive" or "kernel" or "votes" or "tree" or "prototypes"`,
 		},
-		{`"kind": "additive",`, ``, `model file 36:5: scores[2]: key "kind" is absent`},
+		{
+			`"kind": "additive",`,
+			``,
+			`model file 36:5: scores[2]: key "kind" is absent`,
+		},
 		{
 			`"kind": "additive"`,
 			`"kind": "linear"`,
@@ -218,11 +261,15 @@ func TestClassifierDecodeRefuses(t *testing.T) {
 
 func TestClassifierContradictions(t *testing.T) {
 	checkContradictions(t, classifierSample, classifierRows(), []contradiction[*Classifier]{
-		{"target: is not valid UTF-8", func(m *Classifier) { m.Target = "\xff" }},
+		{"target: is not valid UTF-8", func(m *Classifier) {
+			m.Target = "\xff"
+		}},
 		{"cutoff: must be finite, and 0 for more than two classes", func(m *Classifier) {
 			m.Cutoff = .5
 		}},
-		{"classes[0]: is not valid UTF-8", func(m *Classifier) { m.Classes[0] = "\xff" }},
+		{"classes[0]: is not valid UTF-8", func(m *Classifier) {
+			m.Classes[0] = "\xff"
+		}},
 		{"scores[0]: is not a number for the target", func(m *Classifier) {
 			m.Scores[0] = &Linear{Target: "x"}
 		}},
@@ -237,7 +284,9 @@ func TestClassifierContradictions(t *testing.T) {
 		}},
 		{
 			"probability: is for two classes",
-			func(m *Classifier) { m.Probability = &Probability{} },
+			func(m *Classifier) {
+				m.Probability = &Probability{}
+			},
 		},
 		{"scores: 4 classes take 4 scores, not 3", func(m *Classifier) {
 			m.Classes = append(m.Classes, "fourth")

@@ -41,7 +41,13 @@ func byHand(
 			if math.IsNaN(x) || math.IsInf(x, 0) {
 				x = c.Missing
 			}
-			z := min(max((x-(c.Lower+c.Upper)/2)/((c.Upper-c.Lower)/2), -1), 1)
+			z := min(
+				max(
+					(x-(c.Lower+c.Upper)/2)/((c.Upper-c.Lower)/2),
+					-1,
+				),
+				1,
+			)
 			norm2 += z * z
 			for k, t := range m.Terms {
 				if t.Column == i {
@@ -69,10 +75,19 @@ func byHand(
 func TestClippedPredictsByDefinition(t *testing.T) {
 	nan := math.NaN()
 	m := clippedSample()
-	ages := []float64{60, 10, nan, 1e9, -5, 60, math.Inf(1)}
+	ages := []float64{
+		60, 10, nan, 1e9, -5,
+		60, math.Inf(1),
+	}
 	incomes := []float64{5e6, 1e7, nan, 0, 4e6, 5e6, 3}
-	oceans := []string{"inland", "near <bay>", "mars", "", "inland", "mars", "inland"}
-	kinds := []string{"nowhere", "", "a", "c", "", "nowhere", "b"}
+	oceans := []string{
+		"inland", "near <bay>", "mars",
+		"", "inland", "mars", "inland",
+	}
+	kinds := []string{
+		"nowhere", "", "a", "c",
+		"", "nowhere", "b",
+	}
 	rows := Rows{
 		N:       len(ages),
 		Numeric: map[string][]float64{"age": ages, "income": incomes},
@@ -94,7 +109,10 @@ func TestClippedPredictsByDefinition(t *testing.T) {
 			map[string]string{"ocean": oceans[i], "kind": kinds[i]},
 		)
 		if math.Abs(v-want) > 1e-9*math.Abs(want) {
-			t.Errorf("row %d: %v, want %v", i, v, want)
+			t.Errorf(
+				"row %d: %v, want %v",
+				i, v, want,
+			)
 		}
 		if v != unclipped[i] {
 			shortened++
@@ -108,7 +126,11 @@ func TestClippedPredictsByDefinition(t *testing.T) {
 		)
 	}
 	// Codes are treated as labels are.
-	index := map[string]int32{"": 0, "c": 1, "a": 2}
+	index := map[string]int32{
+		"":  0,
+		"c": 1,
+		"a": 2,
+	}
 	codes := make([]int32, len(kinds))
 	for i, k := range kinds {
 		var known bool
@@ -120,7 +142,10 @@ func TestClippedPredictsByDefinition(t *testing.T) {
 	rows.Codes = map[string]Codes{"kind": {codes, []string{"", "c", "a"}}}
 	again, err := m.Predict(nil, rows)
 	if err != nil || !slices.Equal(got, again) {
-		t.Errorf("codes give %v, labels %v (%v)", again, got, err)
+		t.Errorf(
+			"codes give %v, labels %v (%v)",
+			again, got, err,
+		)
 	}
 }
 
@@ -160,8 +185,16 @@ func TestClippedPredictIsTotal(t *testing.T) {
 			Linear: Linear{
 				Target: "y",
 				Columns: []Column{
-					{Name: "a", Lower: c.lower, Upper: c.upper},
-					{Name: "b", Lower: -big, Upper: big},
+					{
+						Name:  "a",
+						Lower: c.lower,
+						Upper: c.upper,
+					},
+					{
+						Name:  "b",
+						Lower: -big,
+						Upper: big,
+					},
 				},
 				Terms: []Term{
 					{Column: 0, Coefficient: c.coefficient},
@@ -181,17 +214,27 @@ func TestClippedPredictIsTotal(t *testing.T) {
 			}
 			continue
 		}
-		values := []float64{big, -big, 0, math.NaN(), math.Inf(-1), 1}
+		values := []float64{
+			big, -big, 0,
+			math.NaN(),
+			math.Inf(-1), 1,
+		}
 		got, err := m.Predict(
 			nil,
-			Rows{N: len(values), Numeric: map[string][]float64{"a": values, "b": values}},
+			Rows{
+				N:       len(values),
+				Numeric: map[string][]float64{"a": values, "b": values},
+			},
 		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, v := range got {
 			if !isFinite(v) {
-				t.Errorf("%+v: row %d predicts %v", c, i, v)
+				t.Errorf(
+					"%+v: row %d predicts %v",
+					c, i, v,
+				)
 			}
 		}
 	}
@@ -204,18 +247,36 @@ func TestClippedContradictions(t *testing.T) {
 		strangeRows(rand.New(rand.NewPCG(1, 1)), 3),
 		append(
 			[]contradiction[*ClippedLinear]{
-				{"clip.norm", func(m *ClippedLinear) { m.Norm = 0 }},
-				{"clip.norm", func(m *ClippedLinear) { m.Norm = math.NaN() }},
-				{"clip.norm", func(m *ClippedLinear) { m.Norm = math.Inf(1) }},
-				{"clip.constant", func(m *ClippedLinear) { m.Constant = -.1 }},
-				{"clip.constant", func(m *ClippedLinear) { m.Constant = 1.1 }},
-				{"clip.constant", func(m *ClippedLinear) { m.Constant = math.NaN() }},
-				{"clip.center", func(m *ClippedLinear) { m.Center = new(math.Inf(1)) }},
+				{"clip.norm", func(m *ClippedLinear) {
+					m.Norm = 0
+				}},
+				{"clip.norm", func(m *ClippedLinear) {
+					m.Norm = math.NaN()
+				}},
+				{"clip.norm", func(m *ClippedLinear) {
+					m.Norm = math.Inf(1)
+				}},
+				{"clip.constant", func(m *ClippedLinear) {
+					m.Constant = -.1
+				}},
+				{"clip.constant", func(m *ClippedLinear) {
+					m.Constant = 1.1
+				}},
+				{"clip.constant", func(m *ClippedLinear) {
+					m.Constant = math.NaN()
+				}},
+				{"clip.center", func(m *ClippedLinear) {
+					m.Center = new(math.Inf(1))
+				}},
 				{
 					"columns[0].lower",
-					func(m *ClippedLinear) { m.Columns[0].Lower = m.Columns[0].Upper },
+					func(m *ClippedLinear) {
+						m.Columns[0].Lower = m.Columns[0].Upper
+					},
 				},
-				{"prediction.lower", func(m *ClippedLinear) { m.Lower = m.Upper }},
+				{"prediction.lower", func(m *ClippedLinear) {
+					m.Lower = m.Upper
+				}},
 			},
 			embeddedContradictions[*ClippedLinear]()...,
 		),
@@ -236,7 +297,11 @@ func TestClippedDecodeRefuses(t *testing.T) {
 			`"norm":0`,
 			`model file 20:34: clip.norm: must be finite and above 0`,
 		},
-		{`"norm":1.25`, `"norm":"x"`, `model file 20:34: clip.norm: must be a number`},
+		{
+			`"norm":1.25`,
+			`"norm":"x"`,
+			`model file 20:34: clip.norm: must be a number`,
+		},
 		{
 			`"norm":1.25`,
 			`"norm":1.25,"center":null`,
@@ -247,7 +312,11 @@ func TestClippedDecodeRefuses(t *testing.T) {
 			`"norm":1.25,"limit":3`,
 			`model file 20:39: clip: unknown key "limit"`,
 		},
-		{`"constant":0.5,`, ``, `model file 20:11: clip: key "constant" is absent`},
+		{
+			`"constant":0.5,`,
+			``,
+			`model file 20:11: clip: key "constant" is absent`,
+		},
 		{
 			`"constant":0.5`,
 			`"constant":2`,

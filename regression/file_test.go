@@ -29,7 +29,10 @@ func TestVersion1HasNoNewKeys(t *testing.T) {
 			Columns: []Column{{Name: "a"}},
 			Terms:   []Term{{Missing: true}},
 		},
-		`"interval"`:    &Linear{Target: "y", Intervals: []Interval{{.9, 2}}},
+		`"interval"`: &Linear{
+			Target:    "y",
+			Intervals: []Interval{{.9, 2}},
+		},
 		`"probability"`: twoClasses(),
 	} {
 		file := string(encodeModel(t, m))
@@ -88,7 +91,10 @@ func drawLinear(t *rapid.T) *Linear {
 		Lower:             -size.Draw(t, "lower"),
 		Upper:             size.Draw(t, "upper"),
 	}
-	names := rapid.SliceOfNDistinct(rapid.StringN(0, 8, 30), 0, 6, rapid.ID).Draw(
+	names := rapid.SliceOfNDistinct(
+		rapid.StringN(0, 8, 30), 0,
+		6, rapid.ID,
+	).Draw(
 		t,
 		"names",
 	)
@@ -174,7 +180,11 @@ func TestDecodeAcceptsAnyOrderOfKeys(t *testing.T) {
 	golden := string(encodeModel(t, sampleModel()))
 	kind := "  \"kind\": \"linear\",\n"
 	moved := strings.Replace(golden, kind, "", 1)
-	moved = strings.Replace(moved, "\n}\n", ",\n"+strings.TrimSuffix(kind, ",\n")+"}", 1)
+	moved = strings.Replace(
+		moved, "\n}\n",
+		",\n"+strings.TrimSuffix(kind, ",\n")+"}",
+		1,
+	)
 	m, err := DecodeModel(strings.NewReader(moved))
 	if err != nil {
 		t.Fatal(err)
@@ -191,7 +201,11 @@ func TestDecodeRefuses(t *testing.T) {
 		{golden, "", `model file 1:1: is not JSON: unexpected end of JSON input`},
 		{golden, "[1]", `model file 1:1: must be an object`},
 		{golden, "{}", `model file 1:1: key "format" is absent`},
-		{golden, `{"format": "dptrain.model/2"}`, `model file 1:1: key "kind" is absent`},
+		{
+			golden,
+			`{"format": "dptrain.model/2"}`,
+			`model file 1:1: key "kind" is absent`,
+		},
 		{
 			`"dptrain.model/2"`,
 			`"dptrain.model/4", "later": {"a": [1, {}]}`,
@@ -202,7 +216,11 @@ func TestDecodeRefuses(t *testing.T) {
 			`"kind": "shapes"`,
 			`model file 3:11: kind: is "shapes", but this version reads "linear" or "clipped-linear" or "additive" or "kernel" or "votes" or "tree" or "prototypes" or "classifier" or "neighbours"`,
 		},
-		{`"kind": "linear"`, `"kind": 3`, `model file 3:11: kind: must be a string`},
+		{
+			`"kind": "linear"`,
+			`"kind": 3`,
+			`model file 3:11: kind: must be a string`,
+		},
 		{
 			`"task": "regression"`,
 			`"task": "magic"`,
@@ -218,8 +236,16 @@ func TestDecodeRefuses(t *testing.T) {
 			`"target": "price", "target": "x"`,
 			`model file 5:22: key "target" is repeated`,
 		},
-		{`  "target": "price",` + "\n", "", `model file 1:1: key "target" is absent`},
-		{`"name":"age",`, "", `model file 7:5: columns[0]: key "name" is absent`},
+		{
+			`  "target": "price",` + "\n",
+			"",
+			`model file 1:1: key "target" is absent`,
+		},
+		{
+			`"name":"age",`,
+			"",
+			`model file 7:5: columns[0]: key "name" is absent`,
+		},
 		{
 			`"lower":0,`,
 			"",
@@ -250,7 +276,11 @@ func TestDecodeRefuses(t *testing.T) {
 			`"lower":NaN`,
 			`model file 7:44: is not JSON: invalid character 'N' looking for beginning of value`,
 		},
-		{`"lower":0`, `"lower":121`, `model file 7:44: columns[0].lower: is above upper`},
+		{
+			`"lower":0`,
+			`"lower":121`,
+			`model file 7:44: columns[0].lower: is above upper`,
+		},
 		{
 			`"type":"numeric"`,
 			`"type":"number"`,
@@ -311,7 +341,11 @@ func TestDecodeRefuses(t *testing.T) {
 			"\n} {}",
 			`model file 22:3: is not JSON: invalid character '{' after top-level value`,
 		},
-		{`"price"`, "\"pri\xffce\"", `model file 5:17: is not valid UTF-8`},
+		{
+			`"price"`,
+			"\"pri\xffce\"",
+			`model file 5:17: is not valid UTF-8`,
+		},
 		{
 			`"target"`,
 			`"` + strings.Repeat("t", 1000) + `"`,
@@ -332,11 +366,17 @@ func TestModelFileLimits(t *testing.T) {
 	m := &Linear{Target: strings.Repeat("t", MaxModelBytes)}
 	var buf bytes.Buffer
 	if err := EncodeModel(&buf, m); !errors.Is(err, ErrModelSize) || buf.Len() > 0 {
-		t.Errorf("a long model: %v, %d bytes", err, buf.Len())
+		t.Errorf(
+			"a long model: %v, %d bytes",
+			err, buf.Len(),
+		)
 	}
 	err := EncodeModel(&buf, otherModel{sampleModel()})
 	if !errors.Is(err, ErrModelKind) || buf.Len() > 0 {
-		t.Errorf("a model of another kind: %v, %d bytes", err, buf.Len())
+		t.Errorf(
+			"a model of another kind: %v, %d bytes",
+			err, buf.Len(),
+		)
 	}
 }
 
@@ -385,13 +425,18 @@ func FuzzDecodeModel(f *testing.F) {
 		m, err := DecodeModel(bytes.NewReader(file))
 		if err != nil {
 			var problem *DecodeError
-			if !errors.As(err, &problem) || problem.Line < 1 || problem.Column < 1 {
+			if !errors.As(err, &problem) ||
+				problem.Line < 1 ||
+				problem.Column < 1 {
 				t.Fatalf("refused without a position: %v", err)
 			}
 			return
 		}
 		checkRoundTrip(t, m)
-		rows := rowsFor(m, rand.New(rand.NewPCG(1, uint64(len(file)))))
+		rows := rowsFor(
+			m,
+			rand.New(rand.NewPCG(1, uint64(len(file)))),
+		)
 		pred, err := m.Predict(nil, rows)
 		if err != nil {
 			t.Fatal(err)

@@ -12,10 +12,17 @@ import (
 // TestHashedTables checks that a text has the same prediction in a table that was read by the rule of its column,
 // whose codes are values already, as text in rows, and in a single record.
 func TestHashedTables(t *testing.T) {
-	texts := []string{"anna", "bert", "#1", "1", "", "NA", "Anna"}
+	texts := []string{
+		"anna", "bert", "#1",
+		"1", "", "NA", "Anna",
+	}
 	for name, rule := range map[string]TextRule{
-		"buckets":              {Hash: 5},
-		"letters and buckets":  {Fold: cell.FoldCase, Prefix: 2, Hash: 7},
+		"buckets": {Hash: 5},
+		"letters and buckets": {
+			Fold:   cell.FoldCase,
+			Prefix: 2,
+			Hash:   7,
+		},
 		"letters":              {Fold: cell.FoldCase, Prefix: 2},
 		"letters without case": {Fold: cell.FoldCase},
 	} {
@@ -47,7 +54,10 @@ func TestHashedTables(t *testing.T) {
 				added.Terms,
 				Term{Category: category, Coefficient: float64(k + 1)},
 			)
-			valued.Columns[0].Values = append(valued.Columns[0].Values, float64(k+1))
+			valued.Columns[0].Values = append(
+				valued.Columns[0].Values,
+				float64(k+1),
+			)
 		}
 		added.Terms = append(added.Terms, Term{Other: true, Coefficient: -1})
 		valued.Columns[0].Values = append(valued.Columns[0].Values, -1)
@@ -78,7 +88,10 @@ func TestHashedTables(t *testing.T) {
 		for kind, m := range map[string]Model{"terms": added, "values": valued} {
 			want, err := m.Predict(
 				nil,
-				Rows{N: len(texts), Labels: map[string][]string{"who": texts}},
+				Rows{
+					N:      len(texts),
+					Labels: map[string][]string{"who": texts},
+				},
 			)
 			if err != nil {
 				t.Fatal(name, kind, err)
@@ -94,7 +107,9 @@ func TestHashedTables(t *testing.T) {
 			}
 			for i, text := range texts {
 				single, err := p.PredictRecord(map[string]any{"who": text})
-				if err != nil || got[i] != want[i] || single != want[i] {
+				if err != nil ||
+					got[i] != want[i] ||
+					single != want[i] {
 					t.Errorf(
 						"%s, %s: %q is %v in a table, %v as text and %v alone, %v",
 						name,
@@ -108,7 +123,10 @@ func TestHashedTables(t *testing.T) {
 				}
 			}
 			if want[0] == want[1] {
-				t.Errorf("%s, %s: the texts have one prediction", name, kind)
+				t.Errorf(
+					"%s, %s: the texts have one prediction",
+					name, kind,
+				)
 			}
 		}
 	}

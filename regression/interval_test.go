@@ -14,15 +14,23 @@ func TestMissingTerms(t *testing.T) {
 	const extra = 1000
 	rows := strangeRows(rand.New(rand.NewPCG(3, 3)), 500)
 	for name, sample := range map[string]func() Model{
-		"linear": func() Model { return sampleModel() },
+		"linear": func() Model {
+			return sampleModel()
+		},
 		"additive": func() Model {
 			m := additiveSample()
 			m.Score = nil
 			return m
 		},
-		"votes":      func() Model { return votesSample() },
-		"tree":       func() Model { return treeSample() },
-		"prototypes": func() Model { return prototypesSample() },
+		"votes": func() Model {
+			return votesSample()
+		},
+		"tree": func() Model {
+			return treeSample()
+		},
+		"prototypes": func() Model {
+			return prototypesSample()
+		},
 	} {
 		plain := sample()
 		with := sample()
@@ -49,7 +57,10 @@ func TestMissingTerms(t *testing.T) {
 				seen++
 			}
 			if math.Abs(after[i]-want) > 1e-9*math.Abs(want) {
-				t.Fatalf("%s: age %v predicts %v, want %v", name, age, after[i], want)
+				t.Fatalf(
+					"%s: age %v predicts %v, want %v",
+					name, age, after[i], want,
+				)
 			}
 		}
 		if seen == 0 || seen == rows.N {
@@ -62,7 +73,12 @@ func TestMissingTerms(t *testing.T) {
 func TestMissingTermsOfParts(t *testing.T) {
 	columns := []Column{{Name: "a", Upper: 1}}
 	vote := &Votes{
-		Linear: Linear{Target: "y", Columns: columns, Lower: -9, Upper: 9},
+		Linear: Linear{
+			Target:  "y",
+			Columns: columns,
+			Lower:   -9,
+			Upper:   9,
+		},
 		Members: []Member{{
 			Weight:    2,
 			Intercept: -1,
@@ -86,11 +102,17 @@ func TestMissingTermsOfParts(t *testing.T) {
 	for _, m := range []Model{vote, curve} {
 		got, err := m.Predict(
 			nil,
-			Rows{N: 3, Numeric: map[string][]float64{"a": {1, math.NaN(), math.Inf(-1)}}},
+			Rows{
+				N:       3,
+				Numeric: map[string][]float64{"a": {1, math.NaN(), math.Inf(-1)}},
+			},
 		)
 		want := []float64{-2, 2, 2}
 		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: %v, want %v, %v", m.Kind(), got, want, err)
+			t.Errorf(
+				"%s: %v, want %v, %v",
+				m.Kind(), got, want, err,
+			)
 		}
 	}
 }
@@ -100,16 +122,24 @@ func TestMissingTermsOfParts(t *testing.T) {
 func TestMissingTermLengthensClippedRows(t *testing.T) {
 	m := &ClippedLinear{
 		Linear: Linear{
-			Target:  "y",
-			Columns: []Column{{Name: "a", Lower: -1, Upper: 1, Missing: .5}},
-			Terms:   []Term{{Coefficient: 2}, {Missing: true, Coefficient: 3}},
-			Lower:   -100,
-			Upper:   100,
+			Target: "y",
+			Columns: []Column{{
+				Name:    "a",
+				Lower:   -1,
+				Upper:   1,
+				Missing: .5,
+			}},
+			Terms: []Term{{Coefficient: 2}, {Missing: true, Coefficient: 3}},
+			Lower: -100,
+			Upper: 100,
 		},
 		Constant: .5,
 		Norm:     .6,
 	}
-	rows := Rows{N: 2, Numeric: map[string][]float64{"a": {.5, math.NaN()}}}
+	rows := Rows{
+		N:       2,
+		Numeric: map[string][]float64{"a": {.5, math.NaN()}},
+	}
 	got, err := m.Predict(nil, rows)
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +149,10 @@ func TestMissingTermLengthensClippedRows(t *testing.T) {
 		.6 / math.Sqrt(.25+.25+MissingSquare) * 4,
 	} {
 		if math.Abs(got[i]-want) > 1e-12 {
-			t.Errorf("row %d: %v, want %v", i, got[i], want)
+			t.Errorf(
+				"row %d: %v, want %v",
+				i, got[i], want,
+			)
 		}
 	}
 	scaled := m.Scaled()
@@ -133,11 +166,17 @@ func TestWithIntervals(t *testing.T) {
 	for _, m := range []Model{sampleModel(), additiveSample(), votesSample(), clippedSample(),
 		treeSample(), prototypesSample()} {
 		if !WithIntervals(m, list) || !slices.Equal(IntervalsOf(m), list) {
-			t.Errorf("%s: %v", m.Kind(), IntervalsOf(m))
+			t.Errorf(
+				"%s: %v",
+				m.Kind(), IntervalsOf(m),
+			)
 		}
 		back, err := DecodeModel(bytes.NewReader(encodeModel(t, m)))
 		if err != nil || !slices.Equal(IntervalsOf(back), list) {
-			t.Errorf("%s: %v from its file, %v", m.Kind(), back, err)
+			t.Errorf(
+				"%s: %v from its file, %v",
+				m.Kind(), back, err,
+			)
 		}
 	}
 	m := classifierSample()
@@ -156,7 +195,10 @@ func TestProbability(t *testing.T) {
 	} {
 		got := p.Evaluate(score)
 		if math.Abs(got-want) > 1e-15 {
-			t.Errorf("at %v: %v, want %v", score, got, want)
+			t.Errorf(
+				"at %v: %v, want %v",
+				score, got, want,
+			)
 		}
 	}
 }
@@ -179,7 +221,10 @@ func TestProbabilityCurve(t *testing.T) {
 	} {
 		got := p.Evaluate(score)
 		if math.Abs(got-want) > 1e-15 {
-			t.Errorf("at %v: %v, want %v", score, got, want)
+			t.Errorf(
+				"at %v: %v, want %v",
+				score, got, want,
+			)
 		}
 	}
 	if err := p.validate(2); err != nil {
@@ -202,7 +247,11 @@ func TestProbabilityCurve(t *testing.T) {
 
 func TestIntervalDecodeRefuses(t *testing.T) {
 	checkDecodeRefuses(t, withVersion2(sampleModel()), []refusal{
-		{`{"level":0.9,`, `{`, `model file 24:5: interval[0]: key "level" is absent`},
+		{
+			`{"level":0.9,`,
+			`{`,
+			`model file 24:5: interval[0]: key "level" is absent`,
+		},
 		{
 			`"half_width":17`,
 			`"half_width":17,"x":1`,

@@ -41,13 +41,19 @@ func TestPairInteractionHasNoMainEffect(t *testing.T) {
 					largest = max(largest, math.Abs(v))
 				}
 				if math.Abs(sum) > 1e-9*max(1, largest*float64(len(row))) {
-					t.Errorf("%s × %s: a row adds up to %v", first, second, sum)
+					t.Errorf(
+						"%s × %s: a row adds up to %v",
+						first, second, sum,
+					)
 				}
 			}
 			other := m.Together(second, first)
 			if math.Abs(other.Values[0][len(table.Rows)-1]-
 				table.Values[len(table.Rows)-1][0]) > 1e-9*max(1, largest) {
-				t.Errorf("%s × %s is not the same turned over", first, second)
+				t.Errorf(
+					"%s × %s is not the same turned over",
+					first, second,
+				)
 			}
 			if largest > 0 {
 				moved++

@@ -17,9 +17,17 @@ func kernelSample() *Kernel {
 	m.Cells = []kernelmap.Input{
 		{Column: 0, Of: kernelmap.Value},
 		{Column: 2, Of: kernelmap.Missing},
-		{Column: 1, Of: kernelmap.Categories, Bins: []uint8{2, 1, 0}},
+		{
+			Column: 1,
+			Of:     kernelmap.Categories,
+			Bins:   []uint8{2, 1, 0},
+		},
 	}
-	m.Landmarks = [][]uint8{{0, 1, 0}, {128, 0, 1}, {255, 0, 2}}
+	m.Landmarks = [][]uint8{
+		{0, 1, 0},
+		{128, 0, 1},
+		{255, 0, 2},
+	}
 	line := make([]int16, 256)
 	for b := range line {
 		line[b] = int16(16*b - 2048)
@@ -33,10 +41,16 @@ func kernelSample() *Kernel {
 		{
 			Map: &kernelmap.Map{
 				Coordinates: coordinates,
-				Metric:      [][]int16{{900, 0}, {0, 300}, {-40, 700}},
-				Landmarks:   m.Landmarks,
-				Weights:     [][]int16{{9000, -3000, 100}, {-1, 4000, 8000}},
-				Shifts:      []uint8{27, 26},
+				Metric: [][]int16{
+					{900, 0}, {0, 300},
+					{-40, 700},
+				},
+				Landmarks: m.Landmarks,
+				Weights: [][]int16{
+					{9000, -3000, 100},
+					{-1, 4000, 8000},
+				},
+				Shifts: []uint8{27, 26},
 			},
 			Coefficients: []float64{250, -31.5},
 		},
@@ -119,14 +133,20 @@ func TestKernelPredictsByDefinition(t *testing.T) {
 		}
 		want := base[i] + byDefinition(m, bins)
 		if math.Abs(got[i]-want) > .5 { // of 282
-			t.Errorf("row %d: %v, want %v", i, got[i], want)
+			t.Errorf(
+				"row %d: %v, want %v",
+				i, got[i], want,
+			)
 		}
 		if math.Abs(got[i]-base[i]) > 20 {
 			moved++
 		}
 	}
 	if moved < 100 {
-		t.Errorf("the kernels move %d predictions of %d", moved, len(got))
+		t.Errorf(
+			"the kernels move %d predictions of %d",
+			moved, len(got),
+		)
 	}
 }
 
@@ -152,14 +172,20 @@ func TestKernelBins(t *testing.T) {
 		of(got, 0)
 		for i := range got {
 			if got[i] != want[j][i] {
-				t.Errorf("input %d, row %d: bin %d, want %d", j, i, got[i], want[j][i])
+				t.Errorf(
+					"input %d, row %d: bin %d, want %d",
+					j, i, got[i],
+					want[j][i],
+				)
 			}
 		}
 	}
 }
 
 func TestKernelPredictConformance(t *testing.T) {
-	checkConformance(t, func(*rapid.T) blockwise { return kernelSample() })
+	checkConformance(t, func(*rapid.T) blockwise {
+		return kernelSample()
+	})
 }
 
 func TestKernelContradictions(t *testing.T) {
@@ -169,56 +195,101 @@ func TestKernelContradictions(t *testing.T) {
 		strangeRows(rand.New(rand.NewPCG(1, 1)), 3),
 		append(
 			[]contradiction[*Kernel]{
-				{"shapes[1].column", func(m *Kernel) { m.Shapes[1].Column = 9 }},
-				{"inputs[1].column", func(m *Kernel) { m.Cells[1].Column = 9 }},
-				{"inputs[1].column", func(m *Kernel) { m.Cells[1].Column = -1 }},
-				{"inputs[1].of", func(m *Kernel) { m.Cells[1].Column = 1 }},
-				{"inputs[2].of", func(m *Kernel) { m.Cells[2].Of = kernelmap.Value }},
-				{"inputs[0].of", func(m *Kernel) { m.Cells[0].Of = "rank" }},
-				{"inputs[0].bins", func(m *Kernel) { m.Cells[0].Bins = []uint8{1} }},
-				{"inputs[2].bins", func(m *Kernel) { m.Cells[2].Bins = []uint8{1} }},
-				{"landmarks[2]", func(m *Kernel) { m.Landmarks[2] = []uint8{1} }},
+				{"shapes[1].column", func(m *Kernel) {
+					m.Shapes[1].Column = 9
+				}},
+				{"inputs[1].column", func(m *Kernel) {
+					m.Cells[1].Column = 9
+				}},
+				{"inputs[1].column", func(m *Kernel) {
+					m.Cells[1].Column = -1
+				}},
+				{"inputs[1].of", func(m *Kernel) {
+					m.Cells[1].Column = 1
+				}},
+				{"inputs[2].of", func(m *Kernel) {
+					m.Cells[2].Of = kernelmap.Value
+				}},
+				{"inputs[0].of", func(m *Kernel) {
+					m.Cells[0].Of = "rank"
+				}},
+				{"inputs[0].bins", func(m *Kernel) {
+					m.Cells[0].Bins = []uint8{1}
+				}},
+				{"inputs[2].bins", func(m *Kernel) {
+					m.Cells[2].Bins = []uint8{1}
+				}},
+				{"landmarks[2]", func(m *Kernel) {
+					m.Landmarks[2] = []uint8{1}
+				}},
 				{
 					"kernels[0].landmarks",
-					func(m *Kernel) { m.Landmarks = m.Landmarks[:2] },
+					func(m *Kernel) {
+						m.Landmarks = m.Landmarks[:2]
+					},
 				},
-				{"kernels[1].landmarks", func(m *Kernel) { m.Kernels[1].Map = nil }},
+				{"kernels[1].landmarks", func(m *Kernel) {
+					m.Kernels[1].Map = nil
+				}},
 				{
 					"kernels[1].coordinates",
-					func(m *Kernel) { m.Kernels[1].Map.Coordinates = nil },
+					func(m *Kernel) {
+						m.Kernels[1].Map.Coordinates = nil
+					},
 				},
 				{
 					"kernels[0].coordinates",
-					func(m *Kernel) { m.Kernels[0].Map.Coordinates[1].Input = 3 },
+					func(m *Kernel) {
+						m.Kernels[0].Map.Coordinates[1].Input = 3
+					},
 				},
 				{"kernels[0].metric", func(m *Kernel) {
 					m.Kernels[0].Map.Metric = m.Kernels[0].Map.Metric[:2]
 				}},
 				{
 					"kernels[0].metric",
-					func(m *Kernel) { m.Kernels[0].Map.Metric[1] = nil },
+					func(m *Kernel) {
+						m.Kernels[0].Map.Metric[1] = nil
+					},
 				},
 				{
 					"kernels[1].metric",
-					func(m *Kernel) { m.Kernels[1].Map.Metric[0] = make([]int16, 5000) },
+					func(m *Kernel) {
+						m.Kernels[1].Map.Metric[0] = make([]int16, 5000)
+					},
 				},
 				{
 					"kernels[0].weights",
-					func(m *Kernel) { m.Kernels[0].Map.Weights[1] = nil },
+					func(m *Kernel) {
+						m.Kernels[0].Map.Weights[1] = nil
+					},
 				},
-				{"kernels[0].weights", func(m *Kernel) { m.Kernels[0].Map.Weights = nil }},
-				{"kernels[0].shifts", func(m *Kernel) { m.Kernels[0].Map.Shifts = nil }},
+				{
+					"kernels[0].weights",
+					func(m *Kernel) {
+						m.Kernels[0].Map.Weights = nil
+					},
+				},
+				{"kernels[0].shifts", func(m *Kernel) {
+					m.Kernels[0].Map.Shifts = nil
+				}},
 				{
 					"kernels[1].shifts",
-					func(m *Kernel) { m.Kernels[1].Map.Shifts[0] = 101 },
+					func(m *Kernel) {
+						m.Kernels[1].Map.Shifts[0] = 101
+					},
 				},
 				{
 					"kernels[0].coefficients",
-					func(m *Kernel) { m.Kernels[0].Coefficients = nil },
+					func(m *Kernel) {
+						m.Kernels[0].Coefficients = nil
+					},
 				},
 				{
 					"kernels[0].coefficients",
-					func(m *Kernel) { m.Kernels[0].Coefficients[1] = math.Inf(1) },
+					func(m *Kernel) {
+						m.Kernels[0].Coefficients[1] = math.Inf(1)
+					},
 				},
 			},
 			embeddedContradictions[*Kernel]()...,
@@ -254,7 +325,11 @@ func TestKernelDecodeRefuses(t *testing.T) {
 			`"landmarks": ["AAE"`,
 			`model file 31:16: landmarks: is not whole numbers in base64`,
 		},
-		{`"kernels": [`, `"kernel": [`, `model file 32:3: unknown key "kernel"`},
+		{
+			`"kernels": [`,
+			`"kernel": [`,
+			`model file 32:3: unknown key "kernel"`,
+		},
 		{
 			`"input":1`,
 			`"input":7`,
@@ -292,7 +367,10 @@ func drawKernel(t *rapid.T, a Additive) *Kernel {
 		in := kernelmap.Input{Column: j, Of: kernelmap.Value}
 		if c.Type == Category {
 			in.Of = kernelmap.Categories
-			in.Bins = rapid.SliceOfN(bin, len(c.Categories)+1, len(c.Categories)+1).Draw(
+			in.Bins = rapid.SliceOfN(
+				bin, len(c.Categories)+1,
+				len(c.Categories)+1,
+			).Draw(
 				t,
 				"bins",
 			)
@@ -310,7 +388,10 @@ func drawKernel(t *rapid.T, a Additive) *Kernel {
 	for range marks {
 		m.Landmarks = append(
 			m.Landmarks,
-			rapid.SliceOfN(bin, len(m.Cells), len(m.Cells)).Draw(t, "landmark"),
+			rapid.SliceOfN(
+				bin, len(m.Cells),
+				len(m.Cells),
+			).Draw(t, "landmark"),
 		)
 	}
 	k := &kernelmap.Map{
@@ -399,11 +480,14 @@ func BenchmarkKernelPredict(b *testing.B) {
 func TestKernelInteractions(t *testing.T) {
 	m := kernelSample()
 	s := m.Interactions()
-	if !(s.Share > 0 && s.Share < 1) || len(s.Pairs) != 3 {
+	if !(s.Share > 0 && s.Share < 1) ||
+		len(s.Pairs) != 3 {
 		t.Fatalf("%+v", s)
 	}
 	for i, p := range s.Pairs {
-		if p.First >= p.Second || p.Value < 0 || i > 0 && p.Value > s.Pairs[i-1].Value {
+		if p.First >= p.Second ||
+			p.Value < 0 ||
+			i > 0 && p.Value > s.Pairs[i-1].Value {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -415,7 +499,10 @@ func TestKernelInteractions(t *testing.T) {
 	}
 	m.Kernels[0].Coefficients[0] = 0
 	if s := m.Interactions(); s.Share != 0 {
-		t.Errorf("terms that add nothing have the share %v", s.Share)
+		t.Errorf(
+			"terms that add nothing have the share %v",
+			s.Share,
+		)
 	}
 	m.Kernels = nil
 	if s := m.Interactions(); s.Share != 0 || s.Pairs != nil {

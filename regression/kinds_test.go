@@ -54,7 +54,9 @@ type contradiction[M any] struct {
 func embeddedContradictions[M Model]() []contradiction[M] {
 	var list []contradiction[M]
 	for _, c := range contradictions {
-		list = append(list, contradiction[M]{c.want, func(m M) { c.spoil(LinearPart(m)) }})
+		list = append(list, contradiction[M]{c.want, func(m M) {
+			c.spoil(LinearPart(m))
+		}})
 	}
 	return list
 }
@@ -90,7 +92,10 @@ func checkContradictions[M validated](
 			if !errors.As(err, &problem) ||
 				problem.Path != path ||
 				exact && err.Error() != "model: "+c.want {
-				t.Errorf("%s: %s gives %v", c.want, what, err)
+				t.Errorf(
+					"%s: %s gives %v",
+					c.want, what, err,
+				)
 			}
 		}
 		if written.Len() > 0 {
@@ -153,7 +158,12 @@ func withVersion2[M Model](m M) M {
 	l := LinearPart(m)
 	l.Terms = append(
 		l.Terms,
-		Term{Column: 0, Missing: true, Coefficient: -8, StdError: 2},
+		Term{
+			Column:      0,
+			Missing:     true,
+			Coefficient: -8,
+			StdError:    2,
+		},
 		Term{Column: 2, Missing: true, Coefficient: 4},
 	)
 	l.Intervals = []Interval{{.9, 12.5}, {.95, 17}}
@@ -178,11 +188,17 @@ func checkDecodeRefuses(t *testing.T, m Model, cases []refusal) {
 		_, err := DecodeModel(strings.NewReader(file))
 		var problem *DecodeError
 		if !errors.As(err, &problem) || err.Error() != c.want {
-			t.Errorf("%q gives\n%v, want\n%s", c.new, err, c.want)
+			t.Errorf(
+				"%q gives\n%v, want\n%s",
+				c.new, err, c.want,
+			)
 		}
 		isFormat := strings.Contains(c.want, "this version reads")
 		if errors.Is(err, ErrModelFormat) != isFormat {
-			t.Errorf("%q: ErrModelFormat is %v", c.new, !isFormat)
+			t.Errorf(
+				"%q: ErrModelFormat is %v",
+				c.new, !isFormat,
+			)
 		}
 	}
 }
@@ -203,7 +219,10 @@ func checkRoundTrip(t fataler, m Model) Model {
 		t.Fatalf("%v in\n%s", err, written)
 	}
 	if !bytes.Equal(written, encodeModel(t, got)) {
-		t.Fatalf("another file after a round trip:\n%s", written)
+		t.Fatalf(
+			"another file after a round trip:\n%s",
+			written,
+		)
 	}
 	return got
 }
@@ -211,7 +230,10 @@ func checkRoundTrip(t fataler, m Model) Model {
 // checkWithin checks that there are n predictions, all within the clamps of m.
 func checkWithin(t fataler, m Model, got []float64, n int) {
 	if len(got) != n {
-		t.Fatalf("%d predictions for %d rows", len(got), n)
+		t.Fatalf(
+			"%d predictions for %d rows",
+			len(got), n,
+		)
 	}
 	linear := LinearPart(m)
 	for i, v := range got {
@@ -227,9 +249,15 @@ func checkWithin(t fataler, m Model, got []float64, n int) {
 func checkConformance(t *testing.T, draw func(*rapid.T) blockwise) {
 	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {
-		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 9))
+		rng := rand.New(rand.NewPCG(
+			rapid.Uint64().Draw(t, "seed"),
+			9,
+		))
 		n := rapid.SampledFrom(
-			[]int{0, 1, 2, 100, predictBlock - 1, predictBlock + 1, 3*predictBlock + 17}).Draw(
+			[]int{
+				0, 1, 2, 100, predictBlock - 1,
+				predictBlock + 1, 3*predictBlock + 17,
+			}).Draw(
 			t,
 			"n",
 		)

@@ -15,7 +15,10 @@ func neighboursSample() *Neighbours {
 		Classes: []string{"cheap", "", `"dear"`},
 		Columns: sampleModel().Columns,
 		Center:  []float64{40, 0, 0, 0, 1000, 0, 0, 0},
-		Scale:   []float64{.05, 1, 1, 1, .001, .5, .5, 1e-3},
+		Scale: []float64{
+			.05, 1, 1, 1, .001, .5,
+			.5, 1e-3,
+		},
 		Vectors: [][]float64{
 			{20, 1, 0, 0, 500, 1, 0, 0},
 			{60, 0, 1, 0, 500, 0, 1, 0},
@@ -30,8 +33,17 @@ func neighboursSample() *Neighbours {
 // mappedSample measures distances along two directions, by three neighbours.
 func mappedSample() *Neighbours {
 	m := neighboursSample()
-	m.Map = [][]float64{{1, 0, 0, 0, 1, 0, 0, 0}, {-.5, 1, 2, 0, 0, 0, 1. / 3, 0}}
-	m.Vectors = [][]float64{{-1, 0}, {1, 1}, {0, -2}, {.5, .5}, {2, 2}}
+	m.Map = [][]float64{
+		{1, 0, 0, 0, 1, 0, 0, 0},
+		{-.5, 1, 2, 0, 0, 0, 1. / 3, 0},
+	}
+	m.Vectors = [][]float64{
+		{-1, 0},
+		{1, 1},
+		{0, -2},
+		{.5, .5},
+		{2, 2},
+	}
 	m.Labels = []int{0, 1, 2, 1, 0}
 	m.K = 3
 	m.Gamma2 = .25
@@ -56,7 +68,10 @@ func TestNeighboursPredicts(t *testing.T) {
 		for i, class := range got {
 			want := m.predictByDefinition(rows, i)
 			if class != want {
-				t.Fatalf("row %d: class %v, want %v", i, class, want)
+				t.Fatalf(
+					"row %d: class %v, want %v",
+					i, class, want,
+				)
 			}
 			seen[int(class)]++
 		}
@@ -172,19 +187,33 @@ func TestNeighboursDecodeRefuses(t *testing.T) {
 			`model file 19:14: vectors[0].class: is not one of the classes`},
 		{`"neighbours": 1`, `"neighbours": 0`,
 			`model file 16:17: neighbours: must be between 1 and 1000`},
-		{`"at":[20,1,`, `"at":[20,`, `model file 19:27: vectors[0].at: has 7 numbers, not 8`},
-		{`"center": [40,`, `"center": [`, `model file 14:13: center: has 7 numbers, not 8`},
+		{
+			`"at":[20,1,`,
+			`"at":[20,`,
+			`model file 19:27: vectors[0].at: has 7 numbers, not 8`,
+		},
+		{
+			`"center": [40,`,
+			`"center": [`,
+			`model file 14:13: center: has 7 numbers, not 8`,
+		},
 	})
 }
 
 func TestNeighboursContradictions(t *testing.T) {
 	rows := strangeRows(rand.New(rand.NewPCG(1, 1)), 3)
 	checkContradictions(t, neighboursSample, rows, []contradiction[*Neighbours]{
-		{"target: is not valid UTF-8", func(m *Neighbours) { m.Target = "\xff" }},
-		{"classes: are fewer than two", func(m *Neighbours) { m.Classes = m.Classes[:1] }},
+		{"target: is not valid UTF-8", func(m *Neighbours) {
+			m.Target = "\xff"
+		}},
+		{"classes: are fewer than two", func(m *Neighbours) {
+			m.Classes = m.Classes[:1]
+		}},
 		{
 			"classes[1]: the class is listed twice",
-			func(m *Neighbours) { m.Classes[1] = "cheap" },
+			func(m *Neighbours) {
+				m.Classes[1] = "cheap"
+			},
 		},
 		{"columns[1].name: another column has this name", func(m *Neighbours) {
 			m.Columns[1].Name = "age"
@@ -192,32 +221,54 @@ func TestNeighboursContradictions(t *testing.T) {
 		{"columns[0].name: the target cannot be an input", func(m *Neighbours) {
 			m.Columns[0].Name = "price"
 		}},
-		{"center[3]: is not finite", func(m *Neighbours) { m.Center[3] = math.NaN() }},
-		{"scale[0]: is not finite", func(m *Neighbours) { m.Scale[0] = math.Inf(1) }},
+		{"center[3]: is not finite", func(m *Neighbours) {
+			m.Center[3] = math.NaN()
+		}},
+		{"scale[0]: is not finite", func(m *Neighbours) {
+			m.Scale[0] = math.Inf(1)
+		}},
 		{"vectors: are none", func(m *Neighbours) {
 			m.Vectors = nil
 			m.Labels = nil
 		}},
 		{
 			"vectors: have not one class each",
-			func(m *Neighbours) { m.Labels = m.Labels[1:] },
+			func(m *Neighbours) {
+				m.Labels = m.Labels[1:]
+			},
 		},
 		{
 			"vectors[2].class: is not one of the classes",
-			func(m *Neighbours) { m.Labels[2] = 3 },
+			func(m *Neighbours) {
+				m.Labels[2] = 3
+			},
 		},
 		{
 			"vectors[3].at[7]: is not finite",
-			func(m *Neighbours) { m.Vectors[3][7] = math.NaN() },
+			func(m *Neighbours) {
+				m.Vectors[3][7] = math.NaN()
+			},
 		},
-		{"neighbours: must be between 1 and 1000", func(m *Neighbours) { m.K = 1001 }},
-		{"gamma2: must be finite and at least 0", func(m *Neighbours) { m.Gamma2 = -1 }},
+		{"neighbours: must be between 1 and 1000", func(m *Neighbours) {
+			m.K = 1001
+		}},
+		{"gamma2: must be finite and at least 0", func(m *Neighbours) {
+			m.Gamma2 = -1
+		}},
 	})
 	checkContradictions(t, mappedSample, rows, []contradiction[*Neighbours]{
-		{"map[1]: has 7 numbers, not 8", func(m *Neighbours) { m.Map[1] = m.Map[1][:7] }},
-		{"map[0][0]: is not finite", func(m *Neighbours) { m.Map[0][0] = math.NaN() }},
-		{"map: has no row", func(m *Neighbours) { m.Map = [][]float64{} }},
-		{"vectors[0].at: has 2 numbers, not 1", func(m *Neighbours) { m.Map = m.Map[:1] }},
+		{"map[1]: has 7 numbers, not 8", func(m *Neighbours) {
+			m.Map[1] = m.Map[1][:7]
+		}},
+		{"map[0][0]: is not finite", func(m *Neighbours) {
+			m.Map[0][0] = math.NaN()
+		}},
+		{"map: has no row", func(m *Neighbours) {
+			m.Map = [][]float64{}
+		}},
+		{"vectors[0].at: has 2 numbers, not 1", func(m *Neighbours) {
+			m.Map = m.Map[:1]
+		}},
 	})
 }
 

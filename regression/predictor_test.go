@@ -77,14 +77,20 @@ func drawKinds(t *rapid.T) []Model {
 	}
 	prototypes := &Prototypes{Linear: *linear}
 	for i := range rapid.IntRange(0, 4).Draw(t, "prototypes") {
-		p := Prototype{Against: i%2 == 1, Intercept: coefficient.Draw(t, "intercept")}
+		p := Prototype{
+			Against:   i%2 == 1,
+			Intercept: coefficient.Draw(t, "intercept"),
+		}
 		for _, term := range linear.Terms {
 			if rapid.Bool().Draw(t, "near") {
 				term.StdError = 0
 				term.Coefficient = coefficient.Draw(t, "w")
 				c := &linear.Columns[term.Column]
 				p.Terms = append(p.Terms, term)
-				p.Centers = append(p.Centers, min(max(0, c.Lower), max(0, c.Upper)))
+				p.Centers = append(
+					p.Centers,
+					min(max(0, c.Lower), max(0, c.Upper)),
+				)
 			}
 		}
 		prototypes.Prototypes = append(prototypes.Prototypes, p)
@@ -165,9 +171,12 @@ func drawAll(t *rapid.T) []Model {
 	return append(
 		out,
 		&Classifier{
-			Target:  "target",
-			Classes: []string{"a", "b", "c", "d", "e", "f"}[:scores],
-			Scores:  out[:scores],
+			Target: "target",
+			Classes: []string{
+				"a", "b", "c", "d",
+				"e", "f",
+			}[:scores],
+			Scores: out[:scores],
 		},
 		&Classifier{
 			Target:  "target",
@@ -229,7 +238,10 @@ func drawRows(m Model, rng *rand.Rand, n int) (Rows, [][]Cell, []map[string]any)
 // of model and any cells.
 func TestPredictorIsPredict(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
+		rng := rand.New(rand.NewPCG(
+			rapid.Uint64().Draw(t, "seed"),
+			3,
+		))
 		for _, m := range drawAll(t) {
 			p, err := Compile(m)
 			if err != nil {
@@ -311,21 +323,49 @@ func TestPredictorReadsCells(t *testing.T) {
 		Lower:  -1e9,
 		Upper:  1e9,
 		Columns: []Column{
-			{Name: "x", Lower: -1000, Upper: 1000, Missing: 7},
 			{
-				Name:       "c",
-				Type:       Category,
-				Categories: []string{"3", "true", "b", "NA", "0.5"},
-				Other:      true,
+				Name:    "x",
+				Lower:   -1000,
+				Upper:   1000,
+				Missing: 7,
+			},
+			{
+				Name: "c",
+				Type: Category,
+				Categories: []string{
+					"3", "true", "b", "NA",
+					"0.5",
+				},
+				Other: true,
 			},
 		},
 		Terms: []Term{
 			{Column: 0, Coefficient: 1},
-			{Column: 1, Category: "3", Coefficient: 30000},
-			{Column: 1, Category: "true", Coefficient: 40000},
-			{Column: 1, Category: "b", Coefficient: 50000},
-			{Column: 1, Category: "NA", Coefficient: 60000},
-			{Column: 1, Category: "0.5", Coefficient: 70000},
+			{
+				Column:      1,
+				Category:    "3",
+				Coefficient: 30000,
+			},
+			{
+				Column:      1,
+				Category:    "true",
+				Coefficient: 40000,
+			},
+			{
+				Column:      1,
+				Category:    "b",
+				Coefficient: 50000,
+			},
+			{
+				Column:      1,
+				Category:    "NA",
+				Coefficient: 60000,
+			},
+			{
+				Column:      1,
+				Category:    "0.5",
+				Coefficient: 70000,
+			},
 			{Column: 1, Other: true, Coefficient: 90000},
 		},
 	}
@@ -345,15 +385,24 @@ func TestPredictorReadsCells(t *testing.T) {
 				Categories: []string{""},
 				Other:      true,
 			}},
-			Terms: []Term{{Category: "", Coefficient: 1}, {Other: true, Coefficient: 2}},
+			Terms: []Term{
+				{Category: "", Coefficient: 1},
+				{Other: true, Coefficient: 2},
+			},
 		})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, x := range []any{nil, "", " ", math.NaN(), none} {
+	for _, x := range []any{
+		nil, "", " ",
+		math.NaN(), none,
+	} {
 		got, err := q.PredictRecord(map[string]any{"c": x})
 		if err != nil || got != 1 {
-			t.Errorf("%v is not the empty category: %v, %v", x, got, err)
+			t.Errorf(
+				"%v is not the empty category: %v, %v",
+				x, got, err,
+			)
 		}
 	}
 	for _, c := range []struct {
@@ -401,10 +450,17 @@ func TestPredictorReadsCells(t *testing.T) {
 		{struct{}{}, 7, 9},
 		{m, 7, 9},
 	} {
-		got, err := p.PredictRecord(map[string]any{"x": c.cell, "c": c.cell, "other": 1})
+		got, err := p.PredictRecord(map[string]any{
+			"x":     c.cell,
+			"c":     c.cell,
+			"other": 1,
+		})
 		want := c.number + 10000*c.code
 		if err != nil || got != want {
-			t.Errorf("%T %v: %v, %v; want %v", c.cell, c.cell, got, err, want)
+			t.Errorf(
+				"%T %v: %v, %v; want %v",
+				c.cell, c.cell, got, err, want,
+			)
 		}
 	}
 }
@@ -470,7 +526,11 @@ func TestPredictorAllocatesNothing(t *testing.T) {
 		cells := []Cell{}
 		record := map[string]any{}
 		for i, c := range m.Inputs() {
-			x := []Cell{NumberCell(1.5), TextCell(" -12.25e-3 "), {}}[i%3]
+			x := []Cell{
+				NumberCell(1.5),
+				TextCell(" -12.25e-3 "),
+				{},
+			}[i%3]
 			if c.Type == Category {
 				x = TextCell(c.Categories[0])
 			}
@@ -478,7 +538,10 @@ func TestPredictorAllocatesNothing(t *testing.T) {
 			record[c.Name] = x
 		}
 		if n := testing.AllocsPerRun(1000, func() { p.PredictRow(cells) }); n != 0 {
-			t.Errorf("%s: %v allocations per row", m.Kind(), n)
+			t.Errorf(
+				"%s: %v allocations per row",
+				m.Kind(), n,
+			)
 		}
 		n := testing.AllocsPerRun(1000, func() {
 			if _, err := p.PredictRecord(record); err != nil {
@@ -486,7 +549,10 @@ func TestPredictorAllocatesNothing(t *testing.T) {
 			}
 		})
 		if n != 0 {
-			t.Errorf("%s: %v allocations per record", m.Kind(), n)
+			t.Errorf(
+				"%s: %v allocations per record",
+				m.Kind(), n,
+			)
 		}
 	}
 }

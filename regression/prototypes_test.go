@@ -19,7 +19,11 @@ func prototypesSample() *Prototypes {
 			Centers:   []float64{30, .75, 0},
 			Terms: []Term{
 				{Column: 0, Coefficient: .1},
-				{Column: 1, Category: "inland", Coefficient: -7},
+				{
+					Column:      1,
+					Category:    "inland",
+					Coefficient: -7,
+				},
 				{Column: 1, Other: true, Coefficient: 7},
 			},
 		},
@@ -27,7 +31,11 @@ func prototypesSample() *Prototypes {
 			Against:   true,
 			Intercept: .5,
 			Terms: []Term{
-				{Column: 3, Category: "a", Coefficient: -1},
+				{
+					Column:      3,
+					Category:    "a",
+					Coefficient: -1,
+				},
 				{Column: 2, Coefficient: 1e-6},
 			},
 			Centers: []float64{1, 1e7},
@@ -69,7 +77,10 @@ func TestPrototypesPredictByDefinition(t *testing.T) {
 		w := want[i] + high + math.Log1p(math.Exp(low-high)) - scores[1][i]
 		w = min(max(w, m.Lower), m.Upper)
 		if math.Abs(got[i]-w) > 1e-9*(1+math.Abs(w)) {
-			t.Fatalf("row %d: %v, want %v", i, got[i], w)
+			t.Fatalf(
+				"row %d: %v, want %v",
+				i, got[i], w,
+			)
 		}
 	}
 }
@@ -82,7 +93,10 @@ func TestPrototypesPredictIsTotal(t *testing.T) {
 	m.Prototypes[1].Terms[0].Coefficient = -math.MaxFloat64
 	m.Prototypes[2].Intercept = math.MaxFloat64
 	for _, n := range []int{0, 1, 1000} {
-		got, err := m.Predict(nil, strangeRows(rand.New(rand.NewPCG(6, 6)), n))
+		got, err := m.Predict(
+			nil,
+			strangeRows(rand.New(rand.NewPCG(6, 6)), n),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +105,9 @@ func TestPrototypesPredictIsTotal(t *testing.T) {
 }
 
 func TestPrototypesPredictConformance(t *testing.T) {
-	checkConformance(t, func(*rapid.T) blockwise { return prototypesSample() })
+	checkConformance(t, func(*rapid.T) blockwise {
+		return prototypesSample()
+	})
 }
 
 func TestPrototypesContradictions(t *testing.T) {
@@ -127,7 +143,9 @@ func TestPrototypesContradictions(t *testing.T) {
 				}},
 				{
 					"prototypes[0].terms[1].center",
-					func(m *Prototypes) { m.Prototypes[0].Centers[1] = 1.5 },
+					func(m *Prototypes) {
+						m.Prototypes[0].Centers[1] = 1.5
+					},
 				},
 				{"prototypes[0].terms[1].center", func(m *Prototypes) {
 					m.Prototypes[0].Centers[1] = math.NaN()
@@ -226,11 +244,19 @@ func TestClassProbabilities(t *testing.T) {
 		}
 	}
 	for _, m := range []*Classifier{
-		{Target: "income", Classes: []string{"a", "b"}, Scores: []Model{of(.5, 2)}},
+		{
+			Target:  "income",
+			Classes: []string{"a", "b"},
+			Scores:  []Model{of(.5, 2)},
+		},
 		{
 			Target:  "income",
 			Classes: []string{"a", "b", "c"},
-			Scores:  []Model{of(0, 0), of(.5, 2), of(0, 1e300)},
+			Scores: []Model{
+				of(0, 0),
+				of(.5, 2),
+				of(0, 1e300),
+			},
 		},
 	} {
 		got, err := m.ClassProbabilities(classifierRows())
@@ -251,11 +277,15 @@ func TestClassProbabilities(t *testing.T) {
 				}
 			}
 			if math.Abs(sum-1) > 1e-12 || best != int(c) {
-				t.Errorf("row %d: %v and class %v", i, got, c)
+				t.Errorf(
+					"row %d: %v and class %v",
+					i, got, c,
+				)
 			}
 		}
 		want := math.Exp(2.3)
-		if len(got) == 2 && math.Abs(got[1][2]-want/(1+want)) > 1e-12 {
+		if len(got) == 2 &&
+			math.Abs(got[1][2]-want/(1+want)) > 1e-12 {
 			t.Errorf("%v", got)
 		}
 	}
@@ -292,7 +322,10 @@ func TestLogSum(t *testing.T) {
 	if math.Abs(up.value()-want) > 1e-9 ||
 		math.Abs(down.value()-want) > 1e-9 ||
 		(&logSum{}).value() != 0 {
-		t.Errorf("%v and %v, want %v", up.value(), down.value(), want)
+		t.Errorf(
+			"%v and %v, want %v",
+			up.value(), down.value(), want,
+		)
 	}
 }
 

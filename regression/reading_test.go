@@ -19,16 +19,40 @@ func germanModel() *Linear {
 		Lower:  -1e9,
 		Upper:  1e9,
 		Columns: []Column{
-			{Name: "x", Lower: -1e6, Upper: 1e6, Missing: -777},
-			{Name: "seen.days", Lower: 0, Upper: 1e5, Missing: 1},
-			{Name: "seen.month", Lower: 1, Upper: 12, Missing: 6},
-			{Name: "c", Type: Category, Categories: []string{"1", "0"}, Other: true},
+			{
+				Name:    "x",
+				Lower:   -1e6,
+				Upper:   1e6,
+				Missing: -777,
+			},
+			{
+				Name:    "seen.days",
+				Lower:   0,
+				Upper:   1e5,
+				Missing: 1,
+			},
+			{
+				Name:    "seen.month",
+				Lower:   1,
+				Upper:   12,
+				Missing: 6,
+			},
+			{
+				Name:       "c",
+				Type:       Category,
+				Categories: []string{"1", "0"},
+				Other:      true,
+			},
 		},
 		Terms: []Term{
 			{Column: 0, Coefficient: 1},
 			{Column: 1, Coefficient: 1e-6},
 			{Column: 2, Coefficient: 1e-9},
-			{Column: 3, Category: "1", Coefficient: 1000},
+			{
+				Column:      3,
+				Category:    "1",
+				Coefficient: 1000,
+			},
 		},
 	}
 	SetReading(m, func(column string, r *Reading) {
@@ -54,7 +78,10 @@ func TestReading(t *testing.T) {
 	for _, want := range []string{`"format": "dptrain.model/3"`,
 		`"reading": {"decimal":",","thousands":".","missing":[-999],"dates":[{"column":"seen.days","source":"seen","part":"days","layout":"auto"},{"column":"seen.month"`} {
 		if !strings.Contains(file.String(), want) {
-			t.Errorf("%s is not in the file:\n%s", want, file.String())
+			t.Errorf(
+				"%s is not in the file:\n%s",
+				want, file.String(),
+			)
 		}
 	}
 	read, err := DecodeModel(&file)
@@ -90,39 +117,71 @@ func TestReading(t *testing.T) {
 		days  = 19737
 		month = 1
 	)
-	at := time.Date(2024, 1, 15, 0, 0, 0, 0, time.FixedZone("", -5*3600))
+	at := time.Date(
+		2024, 1, 15, 0, 0, 0, 0,
+		time.FixedZone("", -5*3600),
+	)
 	for _, c := range []struct {
 		record map[string]any
 		want   float64
 	}{
 		{
-			map[string]any{"x": "1.234,5", "seen": "2024-01-15", "c": "1,0"},
+			map[string]any{
+				"x":    "1.234,5",
+				"seen": "2024-01-15",
+				"c":    "1,0",
+			},
 			1234.5 + days*1e-6 + month*1e-9 + 1000,
 		},
 		{
-			map[string]any{"x": 1234.5, "seen": at, "c": 1.0},
+			map[string]any{
+				"x":    1234.5,
+				"seen": at,
+				"c":    1.0,
+			},
 			1234.5 + days*1e-6 + month*1e-9 + 1000,
 		},
 		{
-			map[string]any{"x": "1234.5", "seen": 20240115, "c": "0"},
+			map[string]any{
+				"x":    "1234.5",
+				"seen": 20240115,
+				"c":    "0",
+			},
 			-777 + days*1e-6 + month*1e-9,
 		},
 		{
-			map[string]any{"x": -999, "seen": json.Number("20240115.0"), "c": nil},
+			map[string]any{
+				"x":    -999,
+				"seen": json.Number("20240115.0"),
+				"c":    nil,
+			},
 			-777 + days*1e-6 + month*1e-9,
 		},
 		{
-			map[string]any{"x": "-999", "seen": "soon", "c": true},
+			map[string]any{
+				"x":    "-999",
+				"seen": "soon",
+				"c":    true,
+			},
 			-777 + 1e-6 + 6e-9 + 1000,
 		},
 		{
-			map[string]any{"x": 1, "seen": nil, "seen.days": 5, "seen.month": 2, "c": ""},
+			map[string]any{
+				"x":          1,
+				"seen":       nil,
+				"seen.days":  5,
+				"seen.month": 2,
+				"c":          "",
+			},
 			1 + 5e-6 + 2e-9,
 		},
 	} {
 		got, err := p.PredictRecord(c.record)
 		if err != nil || math.Abs(got-c.want) > 1e-10 {
-			t.Errorf("%v: %v, %v; want %v", c.record, got, err, c.want)
+			t.Errorf(
+				"%v: %v, %v; want %v",
+				c.record, got, err, c.want,
+			)
 		}
 	}
 	american := germanModel()
@@ -142,11 +201,15 @@ func TestReading(t *testing.T) {
 	} {
 		got, err := p.PredictRecord(map[string]any{"x": 0, "c": 0, "seen": cell})
 		if err != nil || math.Abs(got-want) > 1e-10 {
-			t.Errorf("%v: %v, %v; want %v", cell, got, err, want)
+			t.Errorf(
+				"%v: %v, %v; want %v",
+				cell, got, err, want,
+			)
 		}
 	}
 	_, err = p.PredictRecord(map[string]any{"x": 1, "c": 1})
-	if !errors.Is(err, ErrColumnAbsent) || !strings.Contains(err.Error(), `"seen"`) {
+	if !errors.Is(err, ErrColumnAbsent) ||
+		!strings.Contains(err.Error(), `"seen"`) {
 		t.Error(err)
 	}
 	rows := Rows{
@@ -166,7 +229,10 @@ func TestReading(t *testing.T) {
 		len(got) != 2 ||
 		math.Abs(got[0]-want[0]) > 1e-9 ||
 		math.Abs(got[1]-want[1]) > 1e-9 {
-		t.Errorf("%v, %v; want %v", got, err, want)
+		t.Errorf(
+			"%v, %v; want %v",
+			got, err, want,
+		)
 	}
 	delete(rows.Labels, "seen")
 	if _, err := read.Predict(nil, rows); !errors.Is(err, ErrColumnAbsent) {
@@ -186,22 +252,39 @@ func TestReadingDefault(t *testing.T) {
 	if err != nil ||
 		!strings.Contains(file.String(), `"dptrain.model/2"`) ||
 		strings.Contains(file.String(), "reading") {
-		t.Errorf("%v\n%s", err, file.String())
+		t.Errorf(
+			"%v\n%s",
+			err, file.String(),
+		)
 	}
 }
 
 func TestReadingInvalid(t *testing.T) {
 	for want, change := range map[string]func(column string, r *Reading){
-		"reading.decimal":   func(_ string, r *Reading) { r.Decimal = ';' },
-		"reading.thousands": func(_ string, r *Reading) { r.Thousands = 'x' },
-		"decimal mark too":  func(_ string, r *Reading) { r.Thousands = ',' },
+		"reading.decimal": func(_ string, r *Reading) {
+			r.Decimal = ';'
+		},
+		"reading.thousands": func(_ string, r *Reading) {
+			r.Thousands = 'x'
+		},
+		"decimal mark too": func(_ string, r *Reading) {
+			r.Thousands = ','
+		},
 		"not finite": func(_ string, r *Reading) {
 			r.Missing = []float64{math.NaN()}
 		},
-		"in another way": func(column string, r *Reading) { r.Strict = column == "x" },
-		"no source":      func(_ string, r *Reading) { r.Source = "" },
-		"no known part":  func(_ string, r *Reading) { r.Part = "year" },
-		"without year":   func(_ string, r *Reading) { r.Date = "15:04" },
+		"in another way": func(column string, r *Reading) {
+			r.Strict = column == "x"
+		},
+		"no source": func(_ string, r *Reading) {
+			r.Source = ""
+		},
+		"no known part": func(_ string, r *Reading) {
+			r.Part = "year"
+		},
+		"without year": func(_ string, r *Reading) {
+			r.Date = "15:04"
+		},
 		"of dates holds numbers": func(column string, r *Reading) {
 			if column == "c" {
 				r.Source = "seen"
@@ -215,7 +298,9 @@ func TestReadingInvalid(t *testing.T) {
 			if column == "x" || column == "c" || r.Source != "" {
 				change(column, r)
 			}
-			if column != "c" && want == "no source" && column != "seen.days" {
+			if column != "c" &&
+				want == "no source" &&
+				column != "seen.days" {
 				*r = germanModel().Columns[0].Reading
 			}
 			if want == "no known part" || want == "without year" {
@@ -226,7 +311,8 @@ func TestReadingInvalid(t *testing.T) {
 		})
 		var problem *ModelError
 		err := m.Validate()
-		if !errors.As(err, &problem) || !strings.Contains(err.Error(), want) {
+		if !errors.As(err, &problem) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
@@ -235,10 +321,22 @@ func TestReadingInvalid(t *testing.T) {
 		t.Fatal(err)
 	}
 	for old, change := range map[string][2]string{
-		"reading.numbers":         {`"thousands":"."`, `"numbers":"often"`},
-		"reading.decimal":         {`"decimal":","`, `"decimal":",,"`},
-		"reading.dates[0].column": {`"column":"seen.days","source"`, `"column":"x y","source"`},
-		"unknown key":             {`"dptrain.model/3"`, `"dptrain.model/2"`},
+		"reading.numbers": {
+			`"thousands":"."`,
+			`"numbers":"often"`,
+		},
+		"reading.decimal": {
+			`"decimal":","`,
+			`"decimal":",,"`,
+		},
+		"reading.dates[0].column": {
+			`"column":"seen.days","source"`,
+			`"column":"x y","source"`,
+		},
+		"unknown key": {
+			`"dptrain.model/3"`,
+			`"dptrain.model/2"`,
+		},
 	} {
 		_, err := DecodeModel(
 			strings.NewReader(

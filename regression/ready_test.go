@@ -13,12 +13,26 @@ func TestReady(t *testing.T) {
 		Upper:     5,
 		Intercept: .1,
 		Columns: []Column{
-			{Name: "x", Type: Numeric, Lower: -3, Upper: 3},
-			{Name: "c", Type: Category, Categories: []string{"a", "b"}, Other: true},
+			{
+				Name:  "x",
+				Type:  Numeric,
+				Lower: -3,
+				Upper: 3,
+			},
+			{
+				Name:       "c",
+				Type:       Category,
+				Categories: []string{"a", "b"},
+				Other:      true,
+			},
 		},
 		Terms: []Term{
 			{Column: 0, Coefficient: 1.3},
-			{Column: 1, Category: "a", Coefficient: -.7},
+			{
+				Column:      1,
+				Category:    "a",
+				Coefficient: -.7,
+			},
 			{Column: 1, Other: true, Coefficient: .2},
 		},
 	}
@@ -54,11 +68,18 @@ func TestReady(t *testing.T) {
 			got, err := r.Predict(make([]float64, 0, 5), rows(n))
 			if (err == nil) != (wantErr == nil) ||
 				err == nil && name == "one that is not valid" {
-				t.Fatalf("%s, %d rows: error %v, want %v", name, n, err, wantErr)
+				t.Fatalf(
+					"%s, %d rows: error %v, want %v",
+					name, n, err, wantErr,
+				)
 			}
 			for i := range want {
 				if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
-					t.Fatalf("%s, row %d of %d: %v, want %v", name, i, n, got[i], want[i])
+					t.Fatalf(
+						"%s, row %d of %d: %v, want %v",
+						name, i, n, got[i],
+						want[i],
+					)
 				}
 			}
 		}

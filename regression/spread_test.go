@@ -24,7 +24,10 @@ func TestSpreadOfCells(t *testing.T) {
 		{upper, math.Sqrt(.0201 + 1.96*.003340)},
 	} {
 		if math.Abs(x[0]-x[1]) > 1e-5 {
-			t.Errorf("got %v, want %v", x[0], x[1])
+			t.Errorf(
+				"got %v, want %v",
+				x[0], x[1],
+			)
 		}
 	}
 }
@@ -39,7 +42,10 @@ func TestSpreadWithoutRecords(t *testing.T) {
 	}
 	value, lower, upper := c.Spread().Root(2)
 	if value != 0 || lower != 0 || upper != 2 {
-		t.Errorf("%v, %v to %v", value, lower, upper)
+		t.Errorf(
+			"%v, %v to %v",
+			value, lower, upper,
+		)
 	}
 	c.Cov = mat.NewSymDense(2, []float64{.25, 0, 0, .0625})
 	if _, _, upper := c.Spread().Root(2); upper != 3 {
@@ -85,7 +91,10 @@ func TestSpreadOfNoise(t *testing.T) {
 			}
 		}
 		if told > most {
-			t.Errorf("%d levels: told from 0 in %d of %d runs", levels, told, runs)
+			t.Errorf(
+				"%d levels: told from 0 in %d of %d runs",
+				levels, told, runs,
+			)
 		}
 	}
 }
@@ -146,7 +155,10 @@ func cellCount(b int) float64 {
 // it contradicts the counts.
 func TestLineBeyondTheCounts(t *testing.T) {
 	const cells = 32
-	c := Cells{Basis: mat.NewDense(cells, 1, nil), Cov: mat.NewSymDense(1, nil)}
+	c := Cells{
+		Basis: mat.NewDense(cells, 1, nil),
+		Cov:   mat.NewSymDense(1, nil),
+	}
 	variance := 0.
 	total := 0.
 	for b := range cells {
@@ -165,8 +177,12 @@ func TestLineBeyondTheCounts(t *testing.T) {
 		Noise:       .001,
 	}
 	value, nearer, below := c.Spread().Root(1.96)
-	if math.Abs(value-2*math.Sqrt(variance)) > .01 || !(below-nearer < (upper-lower)/5) {
-		t.Errorf("%v, %v to %v, by counts alone %v to %v", value, nearer, below, lower, upper)
+	if math.Abs(value-2*math.Sqrt(variance)) > .01 ||
+		!(below-nearer < (upper-lower)/5) {
+		t.Errorf(
+			"%v, %v to %v, by counts alone %v to %v",
+			value, nearer, below, lower, upper,
+		)
 	}
 	for b := range c.Noise {
 		c.Noise[b] = .1
@@ -206,7 +222,12 @@ func TestSpreadPlus(t *testing.T) {
 			MostError:  2,
 			Unknown:    true,
 		},
-		Spread{Variance: 1, CountError: 3, NullError: 5, Most: 1},
+		Spread{
+			Variance:   1,
+			CountError: 3,
+			NullError:  5,
+			Most:       1,
+		},
 	)
 	want := (Spread{3, 5, 13, 2, 6, 3, true, 1})
 	if got != want {
@@ -225,7 +246,11 @@ func TestImportances(t *testing.T) {
 			Unit:     1,
 		}
 	}
-	got := Importances(columns, [][]Spread{{spread(1), spread(3)}}, .95)
+	got := Importances(
+		columns,
+		[][]Spread{{spread(1), spread(3)}},
+		.95,
+	)
 	if len(got) != 2 ||
 		got[0] != (Importance{"b", 3, 3, 3, .95}) ||
 		got[1] != (Importance{"a", 1, 1, 1, .95}) {
@@ -233,13 +258,21 @@ func TestImportances(t *testing.T) {
 	}
 	got = Importances(
 		columns,
-		[][]Spread{{spread(1), spread(3)}, {spread(7), spread(3)}},
+		[][]Spread{
+			{spread(1), spread(3)},
+			{spread(7), spread(3)},
+		},
 		.95,
 	)
-	if got[0].Column != "a" || math.Abs(got[0].Value-5) > 1e-12 {
+	if got[0].Column != "a" ||
+		math.Abs(got[0].Value-5) > 1e-12 {
 		t.Errorf("%+v", got)
 	}
-	got = Importances(columns, [][]Spread{{spread(1), spread(3)}, nil}, .95)
+	got = Importances(
+		columns,
+		[][]Spread{{spread(1), spread(3)}, nil},
+		.95,
+	)
 	if got != nil {
 		t.Errorf("%+v", got)
 	}
@@ -249,11 +282,21 @@ func TestImportances(t *testing.T) {
 		Most:       10,
 		Unit:       1,
 	}
-	alone := Importances(columns[:1], [][]Spread{{one}}, .95)[0]
-	both := Importances(columns[:1], [][]Spread{{one}, {one}}, .95)[0]
+	alone := Importances(
+		columns[:1],
+		[][]Spread{{one}}, .95,
+	)[0]
+	both := Importances(
+		columns[:1],
+		[][]Spread{{one}, {one}},
+		.95,
+	)[0]
 	if !(both.Upper > alone.Upper &&
 		both.Lower < alone.Lower &&
 		both.Value == alone.Value) {
-		t.Errorf("alone %+v, of two %+v", alone, both)
+		t.Errorf(
+			"alone %+v, of two %+v",
+			alone, both,
+		)
 	}
 }

@@ -18,7 +18,11 @@ func treeSample() *Tree {
 		Nodes: []TreeNode{
 			{
 				Intercept: -40,
-				Terms:     []Term{{Column: 0, Coefficient: 1, StdError: .5}},
+				Terms: []Term{{
+					Column:      0,
+					Coefficient: 1,
+					StdError:    .5,
+				}},
 				Threshold: .25,
 				Low:       1,
 				High:      2,
@@ -26,12 +30,20 @@ func treeSample() *Tree {
 			{
 				Intercept: 3,
 				Terms: []Term{
-					{Column: 1, Category: "inland", Coefficient: -7},
+					{
+						Column:      1,
+						Category:    "inland",
+						Coefficient: -7,
+					},
 					{Column: 1, Other: true, Coefficient: 7},
 				},
 			},
 			{
-				Terms:     []Term{{Column: 3, Category: "a", Coefficient: 1}},
+				Terms: []Term{{
+					Column:      3,
+					Category:    "a",
+					Coefficient: 1,
+				}},
 				Threshold: .5,
 				Low:       3,
 				High:      4,
@@ -41,7 +53,11 @@ func treeSample() *Tree {
 				Intercept: 1,
 				Terms: []Term{
 					{Column: 0, Coefficient: 2},
-					{Column: 1, Category: "inland", Coefficient: 9},
+					{
+						Column:      1,
+						Category:    "inland",
+						Coefficient: 9,
+					},
 				},
 			},
 		},
@@ -109,7 +125,10 @@ func TestTreePredictByDefinition(t *testing.T) {
 		w := min(max(base[i]+score, m.Lower), m.Upper)
 		if math.Abs(got[i]-w) > 1e-9*
 			(1+math.Abs(w)) {
-			t.Fatalf("row %d: %v, want %v", i, got[i], w)
+			t.Fatalf(
+				"row %d: %v, want %v",
+				i, got[i], w,
+			)
 		}
 		if costs[i] != 8.5 || paths[i] != paid[leaf] {
 			t.Fatalf(
@@ -123,26 +142,42 @@ func TestTreePredictByDefinition(t *testing.T) {
 		}
 	}
 	if len(seen) != 3 {
-		t.Errorf("leaves %v: the test would not see the others", seen)
+		t.Errorf(
+			"leaves %v: the test would not see the others",
+			seen,
+		)
 	}
 }
 
 // TestTreeTie checks that a score equal to the threshold takes the low branch.
 func TestTreeTie(t *testing.T) {
 	m := &Tree{
-		Linear: Linear{Columns: []Column{{Name: "x", Upper: 9}}, Lower: -9, Upper: 9},
-		Costs:  []float64{1},
+		Linear: Linear{
+			Columns: []Column{{Name: "x", Upper: 9}},
+			Lower:   -9,
+			Upper:   9,
+		},
+		Costs: []float64{1},
 		Nodes: []TreeNode{
-			{Terms: []Term{{Coefficient: 1}}, Threshold: 3, Low: 2, High: 1},
+			{
+				Terms:     []Term{{Coefficient: 1}},
+				Threshold: 3,
+				Low:       2,
+				High:      1,
+			},
 			{Intercept: 5},
 			{Intercept: -5},
 		},
 	}
 	got, err := m.Predict(
 		nil,
-		Rows{N: 3, Numeric: map[string][]float64{"x": {2.9, 3, 3.1}}},
+		Rows{
+			N:       3,
+			Numeric: map[string][]float64{"x": {2.9, 3, 3.1}},
+		},
 	)
-	if err != nil || !slices.Equal(got, []float64{-5, -5, 5}) {
+	if err != nil ||
+		!slices.Equal(got, []float64{-5, -5, 5}) {
 		t.Errorf("%v, %v", got, err)
 	}
 }
@@ -191,7 +226,10 @@ func TestClassifierCosts(t *testing.T) {
 	}
 	m.Scores[2].(*Tree).Nodes[4].Terms[0].Coefficient = -3 // of a leaf
 	if got, err := m.CostsOf(nil, rows); err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v, %v, want %v", got, err, want)
+		t.Errorf(
+			"%v, %v, want %v",
+			got, err, want,
+		)
 	}
 	m.Scores[1].(*Tree).Nodes[0].Threshold++
 	other := sampleModel()
@@ -213,7 +251,9 @@ func TestClassifierCosts(t *testing.T) {
 }
 
 func TestTreePredictConformance(t *testing.T) {
-	checkConformance(t, func(*rapid.T) blockwise { return treeSample() })
+	checkConformance(t, func(*rapid.T) blockwise {
+		return treeSample()
+	})
 }
 
 func TestTreeContradictions(t *testing.T) {
@@ -223,47 +263,77 @@ func TestTreeContradictions(t *testing.T) {
 		strangeRows(rand.New(rand.NewPCG(1, 1)), 3),
 		append(
 			[]contradiction[*Tree]{
-				{"costs", func(m *Tree) { m.Costs = m.Costs[:3] }},
-				{"costs[1]", func(m *Tree) { m.Costs[1] = -1 }},
-				{"costs[3]", func(m *Tree) { m.Costs[3] = math.Inf(1) }},
-				{"nodes", func(m *Tree) { m.Nodes = nil }},
+				{"costs", func(m *Tree) {
+					m.Costs = m.Costs[:3]
+				}},
+				{"costs[1]", func(m *Tree) {
+					m.Costs[1] = -1
+				}},
+				{"costs[3]", func(m *Tree) {
+					m.Costs[3] = math.Inf(1)
+				}},
+				{"nodes", func(m *Tree) {
+					m.Nodes = nil
+				}},
 				{
 					"nodes[2].intercept",
-					func(m *Tree) { m.Nodes[2].Intercept = math.NaN() },
+					func(m *Tree) {
+						m.Nodes[2].Intercept = math.NaN()
+					},
 				},
 				{
 					"nodes[0].intercept",
-					func(m *Tree) { m.Nodes[0].Threshold = math.Inf(-1) },
+					func(m *Tree) {
+						m.Nodes[0].Threshold = math.Inf(-1)
+					},
 				},
-				{"nodes[1].threshold", func(m *Tree) { m.Nodes[1].Threshold = 1 }},
-				{"nodes[0].split", func(m *Tree) { m.Nodes[0].Low = 5 }},
-				{"nodes[2].split", func(m *Tree) { m.Nodes[2].High = 1 }},
+				{"nodes[1].threshold", func(m *Tree) {
+					m.Nodes[1].Threshold = 1
+				}},
+				{"nodes[0].split", func(m *Tree) {
+					m.Nodes[0].Low = 5
+				}},
+				{"nodes[2].split", func(m *Tree) {
+					m.Nodes[2].High = 1
+				}},
 				{
 					"nodes[2].split: a child must be a later node",
-					func(m *Tree) { m.Nodes[2].Low = 0 },
+					func(m *Tree) {
+						m.Nodes[2].Low = 0
+					},
 				},
 				{
 					"nodes[2].split: a node is a child twice",
-					func(m *Tree) { m.Nodes[2].Low = 4 },
+					func(m *Tree) {
+						m.Nodes[2].Low = 4
+					},
 				},
-				{"nodes[3]", func(m *Tree) { m.Nodes[2] = TreeNode{} }},
+				{"nodes[3]", func(m *Tree) {
+					m.Nodes[2] = TreeNode{}
+				}},
 				{"nodes[1].terms[1].category", func(m *Tree) {
 					m.Nodes[1].Terms[1] = Term{Column: 1, Category: "sea"}
 				}},
 				{
 					"nodes[4].terms[0].column",
-					func(m *Tree) { m.Nodes[4].Terms[0].Column = 8 },
+					func(m *Tree) {
+						m.Nodes[4].Terms[0].Column = 8
+					},
 				},
 				{
 					"nodes[4].terms[1]",
-					func(m *Tree) { m.Nodes[4].Terms[1] = m.Nodes[4].Terms[0] },
+					func(m *Tree) {
+						m.Nodes[4].Terms[1] = m.Nodes[4].Terms[0]
+					},
 				},
 				{"nodes[0].terms[0].coefficient", func(m *Tree) {
 					m.Nodes[0].Terms[0].Coefficient = math.Inf(-1)
 				}},
 				{
 					"nodes[0].terms[0].std_error",
-					func(m *Tree) { m.Nodes[0].Terms[0].StdError = -1 },
+					func(m *Tree) {
+						m.Nodes[0].Terms[0].StdError = -1
+					},
 				},
 			},
 			embeddedContradictions[*Tree]()...,
@@ -284,7 +354,11 @@ func TestTreeDecodeRefuses(t *testing.T) {
 			`"costs": [1,5,0]`,
 			`model file 20:12: costs: is not one cost per column`,
 		},
-		{`"costs": [1,5,0,2.5],`, ``, `model file 1:1: key "costs" is absent`},
+		{
+			`"costs": [1,5,0,2.5],`,
+			``,
+			`model file 1:1: key "costs" is absent`,
+		},
 		{
 			`"split":null}`,
 			`"split":{"threshold":0,"low":3,"high":4}}`,
@@ -300,8 +374,15 @@ func TestTreeDecodeRefuses(t *testing.T) {
 			`"low":1.5,`,
 			`model file 22:113: nodes[0].split.low: must be a whole number`,
 		},
-		{`"low":1,`, ``, `model file 22:89: nodes[0].split: key "low" is absent`},
-		{`"kind": "tree"`, `"kind": "votes"`, `model file 20:3: unknown key "costs"`},
+		{
+			`"low":1,`, ``,
+			`model file 22:89: nodes[0].split: key "low" is absent`,
+		},
+		{
+			`"kind": "tree"`,
+			`"kind": "votes"`,
+			`model file 20:3: unknown key "costs"`,
+		},
 	})
 }
 
@@ -310,7 +391,10 @@ func TestTreeFileRoundTrip(t *testing.T) {
 		m := &Tree{Linear: *drawLinear(t)}
 		number := rapid.Float64Range(-1e9, 1e9)
 		for range m.Columns {
-			m.Costs = append(m.Costs, rapid.Float64Range(0, 1e6).Draw(t, "cost"))
+			m.Costs = append(
+				m.Costs,
+				rapid.Float64Range(0, 1e6).Draw(t, "cost"),
+			)
 		}
 		splits := rapid.IntRange(0, 4).Draw(t, "splits")
 		for i := range 2*splits + 1 {
@@ -340,7 +424,11 @@ func BenchmarkTreePredict(b *testing.B) {
 		Linear: linear,
 		Costs:  make([]float64, len(linear.Columns)),
 		Nodes: []TreeNode{
-			{Terms: terms[:5], Low: 1, High: 2},
+			{
+				Terms: terms[:5],
+				Low:   1,
+				High:  2,
+			},
 			{Terms: terms[:9]},
 			{Terms: terms[3:12]},
 		},

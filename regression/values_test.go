@@ -13,7 +13,12 @@ func encodedModel() *Linear {
 	return &Linear{
 		Target: "y",
 		Columns: []Column{
-			{Name: "x", Lower: 0, Upper: 10, Missing: 5},
+			{
+				Name:    "x",
+				Lower:   0,
+				Upper:   10,
+				Missing: 5,
+			},
 			{
 				Name:       "ward",
 				Lower:      -2,
@@ -24,7 +29,10 @@ func encodedModel() *Linear {
 				TextRule:   TextRule{Fold: "case"},
 			},
 		},
-		Terms:     []Term{{Column: 0, Coefficient: 1}, {Column: 1, Coefficient: 10}},
+		Terms: []Term{
+			{Column: 0, Coefficient: 1},
+			{Column: 1, Coefficient: 10},
+		},
 		Intercept: 100,
 		Lower:     -1000,
 		Upper:     1000,
@@ -59,11 +67,20 @@ func TestValuesPredict(t *testing.T) {
 				Categories: []string{"b2", "a1"},
 			}},
 		},
-		"numbers": {N: 3, Numeric: map[string][]float64{"x": x["x"], "ward": {-2, 3, 1}}},
+		"numbers": {
+			N: 3,
+			Numeric: map[string][]float64{
+				"x":    x["x"],
+				"ward": {-2, 3, 1},
+			},
+		},
 		"both": {
-			N:       3,
-			Numeric: map[string][]float64{"x": x["x"], "ward": {7, 7, 7}},
-			Labels:  map[string][]string{"ward": {"a1", "b2", ""}},
+			N: 3,
+			Numeric: map[string][]float64{
+				"x":    x["x"],
+				"ward": {7, 7, 7},
+			},
+			Labels: map[string][]string{"ward": {"a1", "b2", ""}},
 		},
 	} {
 		for _, m := range []Model{m, read} {
@@ -73,7 +90,10 @@ func TestValuesPredict(t *testing.T) {
 			}
 			for i := range want {
 				if got[i] != want[i] {
-					t.Errorf("%s: row %d: %v, want %v", name, i, got[i], want[i])
+					t.Errorf(
+						"%s: row %d: %v, want %v",
+						name, i, got[i], want[i],
+					)
 				}
 			}
 		}
@@ -85,7 +105,10 @@ func TestValuesPredict(t *testing.T) {
 	for i, cell := range []any{" A1 ", "b2", nil} {
 		got, err := p.PredictRecord(map[string]any{"x": 2, "ward": cell})
 		if err != nil || got != want[i] {
-			t.Errorf("cell %v: %v, %v, want %v", cell, got, err, want[i])
+			t.Errorf(
+				"cell %v: %v, %v, want %v",
+				cell, got, err, want[i],
+			)
 		}
 	}
 	_, err = m.Predict(nil, Rows{N: 3, Numeric: x})
@@ -98,12 +121,24 @@ func TestValuesPredict(t *testing.T) {
 // model.
 func TestValuesInvalid(t *testing.T) {
 	for name, change := range map[string]func(c *Column){
-		"is not one number a category": func(c *Column) { c.Values = c.Values[:2] },
-		"is not within":                func(c *Column) { c.Values[0] = -3 },
-		"values[1]":                    func(c *Column) { c.Values[1] = math.NaN() },
-		"is listed twice":              func(c *Column) { c.Categories[1] = "a1" },
-		"has no other":                 func(c *Column) { c.Other = true },
-		"without values has no":        func(c *Column) { c.Values = nil },
+		"is not one number a category": func(c *Column) {
+			c.Values = c.Values[:2]
+		},
+		"is not within": func(c *Column) {
+			c.Values[0] = -3
+		},
+		"values[1]": func(c *Column) {
+			c.Values[1] = math.NaN()
+		},
+		"is listed twice": func(c *Column) {
+			c.Categories[1] = "a1"
+		},
+		"has no other": func(c *Column) {
+			c.Other = true
+		},
+		"without values has no": func(c *Column) {
+			c.Values = nil
+		},
 		"missing and values": func(c *Column) {
 			c.Type = Category
 			c.Lower = 0
@@ -115,7 +150,8 @@ func TestValuesInvalid(t *testing.T) {
 		change(&m.Columns[1])
 		var problem *ModelError
 		err := m.Validate()
-		if !errors.As(err, &problem) || !strings.Contains(err.Error(), name) {
+		if !errors.As(err, &problem) ||
+			!strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -123,11 +159,18 @@ func TestValuesInvalid(t *testing.T) {
 	if err := EncodeModel(&file, encodedModel()); err != nil {
 		t.Fatal(err)
 	}
-	without := strings.Replace(file.String(), `"values":[-2,3,1],`, "", 1)
+	without := strings.Replace(
+		file.String(),
+		`"values":[-2,3,1],`,
+		"", 1,
+	)
 	_, err := DecodeModel(strings.NewReader(without))
 	if without == file.String() ||
 		err == nil ||
 		!strings.Contains(err.Error(), "values and categories, or neither") {
-		t.Errorf("a list without values: %v\n%s", err, file.String())
+		t.Errorf(
+			"a list without values: %v\n%s",
+			err, file.String(),
+		)
 	}
 }

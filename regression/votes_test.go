@@ -18,14 +18,22 @@ func votesSample() *Votes {
 			Intercept: -40,
 			Terms: []Term{
 				{Column: 0, Coefficient: 1},
-				{Column: 1, Category: "inland", Coefficient: -7},
+				{
+					Column:      1,
+					Category:    "inland",
+					Coefficient: -7,
+				},
 				{Column: 1, Other: true, Coefficient: 7},
 			},
 		},
 		{
 			Weight:    -1.5,
 			Intercept: .5,
-			Terms:     []Term{{Column: 3, Category: "a", Coefficient: -1}},
+			Terms: []Term{{
+				Column:      3,
+				Category:    "a",
+				Coefficient: -1,
+			}},
 		},
 		{Weight: 1e-3, Intercept: -1},
 	}}
@@ -66,13 +74,19 @@ func TestVotesPredictByDefinition(t *testing.T) {
 			want[k] += v.Weight * vote
 		}
 		if i < 2 && (above == 0 || above == len(score)) {
-			t.Errorf("member %d says the same of every row: the test would not see it", i)
+			t.Errorf(
+				"member %d says the same of every row: the test would not see it",
+				i,
+			)
 		}
 	}
 	for i := range got {
 		w := min(max(want[i], m.Lower), m.Upper)
 		if math.Abs(got[i]-w) > 1e-9*(1+math.Abs(w)) {
-			t.Fatalf("row %d: %v, want %v", i, got[i], w)
+			t.Fatalf(
+				"row %d: %v, want %v",
+				i, got[i], w,
+			)
 		}
 	}
 }
@@ -80,14 +94,26 @@ func TestVotesPredictByDefinition(t *testing.T) {
 // TestVotesTie checks that a score of exactly 0 votes +1.
 func TestVotesTie(t *testing.T) {
 	m := &Votes{
-		Linear:  Linear{Columns: []Column{{Name: "x", Upper: 9}}, Lower: -9, Upper: 9},
-		Members: []Member{{Weight: 2, Intercept: -3, Terms: []Term{{Coefficient: 1}}}},
+		Linear: Linear{
+			Columns: []Column{{Name: "x", Upper: 9}},
+			Lower:   -9,
+			Upper:   9,
+		},
+		Members: []Member{{
+			Weight:    2,
+			Intercept: -3,
+			Terms:     []Term{{Coefficient: 1}},
+		}},
 	}
 	got, err := m.Predict(
 		nil,
-		Rows{N: 3, Numeric: map[string][]float64{"x": {2.9, 3, 3.1}}},
+		Rows{
+			N:       3,
+			Numeric: map[string][]float64{"x": {2.9, 3, 3.1}},
+		},
 	)
-	if err != nil || !slices.Equal(got, []float64{-2, 2, 2}) {
+	if err != nil ||
+		!slices.Equal(got, []float64{-2, 2, 2}) {
 		t.Errorf("%v, %v", got, err)
 	}
 }
@@ -100,7 +126,10 @@ func TestVotesPredictIsTotal(t *testing.T) {
 	m.Members[1].Weight = math.MaxFloat64
 	m.Members[0].Terms[0].Coefficient = math.MaxFloat64
 	for _, n := range []int{0, 1, 1000} {
-		got, err := m.Predict(nil, strangeRows(rand.New(rand.NewPCG(6, 6)), n))
+		got, err := m.Predict(
+			nil,
+			strangeRows(rand.New(rand.NewPCG(6, 6)), n),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +138,9 @@ func TestVotesPredictIsTotal(t *testing.T) {
 }
 
 func TestVotesPredictConformance(t *testing.T) {
-	checkConformance(t, func(*rapid.T) blockwise { return votesSample() })
+	checkConformance(t, func(*rapid.T) blockwise {
+		return votesSample()
+	})
 }
 
 func TestVotesContradictions(t *testing.T) {
@@ -119,26 +150,38 @@ func TestVotesContradictions(t *testing.T) {
 		strangeRows(rand.New(rand.NewPCG(1, 1)), 3),
 		append(
 			[]contradiction[*Votes]{
-				{"members[1].weight", func(m *Votes) { m.Members[1].Weight = math.NaN() }},
+				{"members[1].weight", func(m *Votes) {
+					m.Members[1].Weight = math.NaN()
+				}},
 				{
 					"members[2].intercept",
-					func(m *Votes) { m.Members[2].Intercept = math.Inf(1) },
+					func(m *Votes) {
+						m.Members[2].Intercept = math.Inf(1)
+					},
 				},
 				{
 					"members[0].terms[1].category",
-					func(m *Votes) { m.Members[0].Terms[1].Category = "sea" },
+					func(m *Votes) {
+						m.Members[0].Terms[1].Category = "sea"
+					},
 				},
 				{
 					"members[0].terms[0].column",
-					func(m *Votes) { m.Members[0].Terms[0].Column = 8 },
+					func(m *Votes) {
+						m.Members[0].Terms[0].Column = 8
+					},
 				},
 				{
 					"members[0].terms[2]",
-					func(m *Votes) { m.Members[0].Terms[2] = m.Members[0].Terms[1] },
+					func(m *Votes) {
+						m.Members[0].Terms[2] = m.Members[0].Terms[1]
+					},
 				},
 				{
 					"members[1].terms[0].std_error",
-					func(m *Votes) { m.Members[1].Terms[0].StdError = 1 },
+					func(m *Votes) {
+						m.Members[1].Terms[0].StdError = 1
+					},
 				},
 				{"members[1].terms[0].coefficient", func(m *Votes) {
 					m.Members[1].Terms[0].Coefficient = math.Inf(-1)
@@ -158,7 +201,11 @@ func TestVotesGolden(t *testing.T) {
 
 func TestVotesDecodeRefuses(t *testing.T) {
 	checkDecodeRefuses(t, votesSample(), []refusal{
-		{`"weight":0.25,`, ``, `model file 21:5: members[0]: key "weight" is absent`},
+		{
+			`"weight":0.25,`,
+			``,
+			`model file 21:5: members[0]: key "weight" is absent`,
+		},
 		{
 			`"weight":0.25`,
 			`"weight":"big"`,
@@ -189,7 +236,11 @@ func TestVotesDecodeRefuses(t *testing.T) {
 			`"members": 3, "y": [`,
 			`model file 20:14: members: must be a list`,
 		},
-		{`"kind": "votes"`, `"kind": "linear"`, `model file 20:3: unknown key "members"`},
+		{
+			`"kind": "votes"`,
+			`"kind": "linear"`,
+			`model file 20:3: unknown key "members"`,
+		},
 	})
 }
 

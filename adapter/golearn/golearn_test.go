@@ -91,11 +91,20 @@ func housesModel() *regression.Linear {
 				Categories: []string{"inland", "near bay"},
 				Other:      true,
 			},
-			{Name: "rooms", Lower: 1, Upper: 10, Missing: 4},
+			{
+				Name:    "rooms",
+				Lower:   1,
+				Upper:   10,
+				Missing: 4,
+			},
 		},
 		Terms: []regression.Term{
 			{Column: 2, Coefficient: 20},
-			{Column: 1, Category: "near bay", Coefficient: 100},
+			{
+				Column:      1,
+				Category:    "near bay",
+				Coefficient: 100,
+			},
 			{Column: 1, Other: true, Coefficient: 7},
 			{Column: 0, Coefficient: 1},
 		},
@@ -109,7 +118,11 @@ var housesPredictions = []float64{111, 230, 258, 97}
 
 func TestPredictRegression(t *testing.T) {
 	g := housesGrid()
-	reversed := base.NewInstancesViewFromVisible(g, []int{3, 2, 1, 0}, g.AllAttributes())
+	reversed := base.NewInstancesViewFromVisible(
+		g,
+		[]int{3, 2, 1, 0},
+		g.AllAttributes(),
+	)
 	swapped := base.NewInstancesViewFromRows(g, map[int]int{0: 3, 3: 0})
 	for _, c := range []struct {
 		grid  base.FixedDataGrid
@@ -133,11 +146,17 @@ func TestPredictRegression(t *testing.T) {
 		}
 		for i, from := range c.order {
 			if got[i] != housesPredictions[from] {
-				t.Errorf("row %d: %v, want %v", i, got[i], housesPredictions[from])
+				t.Errorf(
+					"row %d: %v, want %v",
+					i, got[i], housesPredictions[from],
+				)
 			}
 			want := []float64{110, 235, 260, 0}[from]
 			if truth[i] != want {
-				t.Errorf("true row %d: %v, want %v", i, truth[i], want)
+				t.Errorf(
+					"true row %d: %v, want %v",
+					i, truth[i], want,
+				)
 			}
 		}
 		attributes, rows := out.Size()
@@ -241,12 +260,18 @@ func TestAdapterRefusesInvalidInput(t *testing.T) {
 	} {
 		_, err := golearn.New(housesModel()).Predict(c.grid)
 		if !errors.Is(err, c.want) {
-			t.Errorf("%s: %v, want %v", name, err, c.want)
+			t.Errorf(
+				"%s: %v, want %v",
+				name, err, c.want,
+			)
 		}
 		var problem *golearn.AttributeError
 		if errors.As(err, &problem) != (c.attribute != "") ||
 			problem != nil && problem.Attribute != c.attribute {
-			t.Errorf("%s: %v names the wrong attribute", name, err)
+			t.Errorf(
+				"%s: %v names the wrong attribute",
+				name, err,
+			)
 		}
 	}
 	none := golearn.New(nil)
@@ -304,7 +329,10 @@ func TestFit(t *testing.T) {
 	model := c.Model()
 	fail = true
 	if err := c.Fit(g); !errors.Is(err, failure) || c.Model() != model {
-		t.Errorf("after a failure: %v, %v", err, c.Model())
+		t.Errorf(
+			"after a failure: %v, %v",
+			err, c.Model(),
+		)
 	}
 	err = golearn.NewTrainable(func(base.FixedDataGrid) (regression.Model, error) {
 		return nil, nil
@@ -321,9 +349,17 @@ func TestTableUsesDeclaredCategories(t *testing.T) {
 			Kind:       dataset.Category,
 			Categories: []string{"inland", "near bay"},
 		},
-		{Name: "garden", Kind: dataset.Category, Categories: []string{"1", "0"}},
+		{
+			Name:       "garden",
+			Kind:       dataset.Category,
+			Categories: []string{"1", "0"},
+		},
 		{Name: "price"},
-		{Name: "rooms", HasMissing: true, Missing: 4},
+		{
+			Name:       "rooms",
+			HasMissing: true,
+			Missing:    4,
+		},
 	}}
 	table, err := golearn.Table(housesGrid(), schema, nil)
 	if err != nil {
@@ -373,8 +409,14 @@ func TestManyAttributesKeepTheirNames(t *testing.T) {
 			t.Errorf("%s holds the cells of %s", name, want)
 		}
 	}
-	if d.Target != "a59" || d.Y[0] != 59 || len(d.Names) != 59 {
-		t.Errorf("target %s %v, %d columns", d.Target, d.Y, len(d.Names))
+	if d.Target != "a59" ||
+		d.Y[0] != 59 ||
+		len(d.Names) != 59 {
+		t.Errorf(
+			"target %s %v, %d columns",
+			d.Target, d.Y,
+			len(d.Names),
+		)
 	}
 }
 
@@ -402,7 +444,10 @@ func TestSaveAndLoad(t *testing.T) {
 	}
 	left, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(left) != 1 {
-		t.Errorf("temporary files are left: %v %v", left, err)
+		t.Errorf(
+			"temporary files are left: %v %v",
+			left, err,
+		)
 	}
 	if err := saved.Save(filepath.Join(path, "under", "a", "file")); err == nil {
 		t.Error("saved below a file")
@@ -549,8 +594,18 @@ func TestClassifierPredictsClasses(t *testing.T) {
 func TestConfusionCorners(t *testing.T) {
 	// A class that is predicted but never true, and cells outside the list.
 	class := newCategorical("c", "a", "b")
-	truth := newGrid([]base.Attribute{class}, []any{"a"}, []any{"a"}, []any{uint64(9)})
-	pred := newGrid([]base.Attribute{class}, []any{"a"}, []any{"b"}, []any{"a"})
+	truth := newGrid(
+		[]base.Attribute{class},
+		[]any{"a"},
+		[]any{"a"},
+		[]any{uint64(9)},
+	)
+	pred := newGrid(
+		[]base.Attribute{class},
+		[]any{"a"},
+		[]any{"b"},
+		[]any{"a"},
+	)
 	matrix, err := golearn.Confusion(truth, pred)
 	if err != nil {
 		t.Fatal(err)
@@ -581,7 +636,8 @@ func TestConfusionCorners(t *testing.T) {
 		[]any{false},
 	)
 	matrix, err = golearn.Confusion(binary, binary)
-	if err != nil || fmt.Sprint(matrix) != "map[0:map[0:1] 1:map[1:1]]" {
+	if err != nil ||
+		fmt.Sprint(matrix) != "map[0:map[0:1] 1:map[1:1]]" {
 		t.Errorf("binary classes: %v %v", matrix, err)
 	}
 }
@@ -635,19 +691,32 @@ func TestGridToRun(t *testing.T) {
 			kind = "house"
 			extra = 50
 		}
-		rows = append(rows, []any{float64(i % 100), kind, 2*float64(i%100) + extra})
+		rows = append(
+			rows,
+			[]any{float64(i % 100), kind, 2*float64(i%100) + extra},
+		)
 	}
 	g := newGrid([]base.Attribute{area, home, price}, rows...)
 	records, err := golearn.Table(
 		g,
 		dataset.Schema{Columns: []dataset.Column{
-			{Name: "area", Ranged: true, Lower: 0, Upper: 100},
+			{
+				Name:   "area",
+				Ranged: true,
+				Lower:  0,
+				Upper:  100,
+			},
 			{
 				Name:       "home",
 				Kind:       dataset.Category,
 				Categories: []string{"flat", "house"},
 			},
-			{Name: "price", Ranged: true, Lower: 0, Upper: 250},
+			{
+				Name:   "price",
+				Ranged: true,
+				Lower:  0,
+				Upper:  250,
+			},
 		}},
 		nil,
 	)

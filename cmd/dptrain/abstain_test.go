@@ -82,7 +82,12 @@ func TestAbstainedRunWritesReportOnly(t *testing.T) {
 func TestStoppedRunNamesTheCauseFirst(t *testing.T) {
 	chdirTemp(t)
 	writeCheckedTable(t)
-	got := dptrain(t, "fit", "--data", "table.csv", "--target", "word", "--exclude", "id", "--epsilon", "20")
+	got := dptrain(
+		t, "fit", "--data",
+		"table.csv", "--target",
+		"word", "--exclude", "id",
+		"--epsilon", "20",
+	)
 	summary, _, _ := strings.Cut(got.stdout, "\n")
 	message, _, _ := strings.Cut(got.stderr, "\n")
 	const cause = `the target "word" contains no numbers`
@@ -103,7 +108,10 @@ func TestStoppedReleaseIsConsistent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			chdirTemp(t)
-			writeFile(t, "t.csv", "a,b,c,y\n"+strings.Repeat("1,2,3,\n", 3000))
+			writeFile(
+				t, "t.csv",
+				"a,b,c,y\n"+strings.Repeat("1,2,3,\n", 3000),
+			)
 			writeFile(t, "r.yaml", recipe+"privacy: {epsilon: 1}\n")
 			got := dptrain(t, "fit", "r.yaml", "-q")
 			if got.code != exitAbstained ||
@@ -124,10 +132,13 @@ func TestStoppedReleaseIsConsistent(t *testing.T) {
 func TestRunWithoutClassesAbstains(t *testing.T) {
 	search := "search: {runs: 3, candidates: [{model: {method: joint-gram}}, {model: {method: logistic}}]}\n"
 	for name, c := range map[string]struct{ keys, label string }{
-		"one class":             {"", "yes"},
-		"one class, one branch": {"selection: {method: none}\nmodel: {method: joint-gram}\n", "yes"},
-		"one class, a search":   {search, "yes"},
-		"no class":              {"", "name"},
+		"one class": {"", "yes"},
+		"one class, one branch": {
+			"selection: {method: none}\nmodel: {method: joint-gram}\n",
+			"yes",
+		},
+		"one class, a search": {search, "yes"},
+		"no class":            {"", "name"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			chdirTemp(t)
@@ -141,7 +152,10 @@ func TestRunWithoutClassesAbstains(t *testing.T) {
 				fmt.Fprintf(&table, "%d,%s\n", i%7, label)
 			}
 			writeFile(t, "t.csv", table.String())
-			writeFile(t, "r.yaml", "task: classification\ndata: {path: t.csv, target: y}\nprivacy: {epsilon: 1}\n"+c.keys)
+			writeFile(
+				t, "r.yaml",
+				"task: classification\ndata: {path: t.csv, target: y}\nprivacy: {epsilon: 1}\n"+c.keys,
+			)
 			got := dptrain(t, "fit", "r.yaml", "--quiet")
 			const cause = `dptrain: fewer than two classes of the target "y" were found, so there is no model`
 			message, rest, _ := strings.Cut(got.stderr, "\n")
@@ -156,7 +170,10 @@ func TestRunWithoutClassesAbstains(t *testing.T) {
 			for _, e := range r.Events {
 				found := strings.Contains(e.ID, "/vocabulary/") || e.Part == "all"
 				if found != (e.Released > 0) {
-					t.Errorf("%s: %d draws", e.ID, e.Released)
+					t.Errorf(
+						"%s: %d draws",
+						e.ID, e.Released,
+					)
 				}
 			}
 			if got := dptrain(t, "verify", "out/release"); got.code != exitOK {

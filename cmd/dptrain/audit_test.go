@@ -60,12 +60,18 @@ func TestAuditMistakes(t *testing.T) {
 		{"audit recipe.yaml --confidence 0", result{exitUsage, "", outOfRange}},
 		{"audit recipe.yaml --draws -1", result{exitUsage, "", outOfRange}},
 		{"audit recipe.yaml --confidence 1", result{exitUsage, "", outOfRange}},
-		{"audit recipe.yaml --own-table --records 0", result{exitUsage, "", outOfRange}},
+		{
+			"audit recipe.yaml --own-table --records 0",
+			result{exitUsage, "", outOfRange},
+		},
 		{
 			"audit recipe.yaml --own-table --records 1001",
 			result{exitUsage, "", outOfRange},
 		},
-		{"audit recipe.yaml --own-table --runs 5", result{exitUsage, "", outOfRange}},
+		{
+			"audit recipe.yaml --own-table --runs 5",
+			result{exitUsage, "", outOfRange},
+		},
 		{
 			"audit recipe.yaml --own-table --json",
 			result{exitUsage, "",
@@ -73,12 +79,18 @@ func TestAuditMistakes(t *testing.T) {
 		},
 		{
 			"audit recipe.yaml --force",
-			result{exitUsage, "", "dptrain: --records, --out and --force need --own-table\n"},
+			result{
+				exitUsage, "",
+				"dptrain: --records, --out and --force need --own-table\n",
+			},
 		},
 	} {
 		got := dptrain(t, strings.Fields(tt.args)...)
 		if got != tt.want {
-			t.Errorf("%s:\n got %+v\nwant %+v", tt.args, got, tt.want)
+			t.Errorf(
+				"%s:\n got %+v\nwant %+v",
+				tt.args, got, tt.want,
+			)
 		}
 	}
 	got := dptrain(t, "audit", "absent.yaml")
@@ -103,7 +115,10 @@ func TestAuditInterrupted(t *testing.T) {
 		io.Discard,
 	)
 	if code != exitInterrupted || out.Len() > 0 {
-		t.Errorf("code %d, %q", code, out.String())
+		t.Errorf(
+			"code %d, %q",
+			code, out.String(),
+		)
 	}
 }
 
@@ -122,11 +137,18 @@ func TestRehearsalInterrupted(t *testing.T) {
 	for _, args := range []string{"plan recipe.yaml", "fit recipe.yaml", "audit recipe.yaml",
 		"audit recipe.yaml --own-table"} {
 		var stdout, stderr strings.Builder
-		code := run(ctx, strings.Fields(args), strings.NewReader(""), &stdout, &stderr)
+		code := run(
+			ctx, strings.Fields(args),
+			strings.NewReader(""), &stdout, &stderr,
+		)
 		if code != exitInterrupted ||
 			stdout.Len() > 0 ||
 			stderr.String() != "dptrain: interrupted\n" {
-			t.Errorf("%s: code %d, %q, %q", args, code, stdout.String(), stderr.String())
+			t.Errorf(
+				"%s: code %d, %q, %q",
+				args, code, stdout.String(),
+				stderr.String(),
+			)
 		}
 		onlyFiles(t, "line.csv", "recipe.yaml")
 	}
@@ -144,10 +166,16 @@ func TestAuditViolation(t *testing.T) {
 		}},
 		Confidence: .99,
 	}
-	err := a.showVerdict(&audited{Violations: v.Violations(), Confidence: .99}, v, false)
+	err := a.showVerdict(
+		&audited{Violations: v.Violations(), Confidence: .99},
+		v, false,
+	)
 	if exitCode(err) != exitInternal ||
 		!strings.Contains(err.Error(), "fit/x") ||
 		!strings.Contains(out.String(), "the measured privacy loss exceeds the claim") {
-		t.Errorf("%v: %s", err, out.String())
+		t.Errorf(
+			"%v: %s",
+			err, out.String(),
+		)
 	}
 }

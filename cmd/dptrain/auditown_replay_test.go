@@ -50,7 +50,9 @@ model: {method: svm}
 			t.Errorf("fault %v: %+v", f, x)
 		}
 	}
-	if got[0] != got[1] || got[0].code != exitOK || got[0].stdout == "" {
+	if got[0] != got[1] ||
+		got[0].code != exitOK ||
+		got[0].stdout == "" {
 		t.Errorf("%+v", got)
 	}
 }

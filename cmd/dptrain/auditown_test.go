@@ -27,7 +27,10 @@ func ownVerdict(t *testing.T, out string) ownAudit {
 	t.Helper()
 	var x ownAudit
 	err := json.Unmarshal(
-		[]byte(readFile(t, filepath.Join(out, "curator", "audit.json"))),
+		[]byte(readFile(
+			t,
+			filepath.Join(out, "curator", "audit.json"),
+		)),
 		&x,
 	)
 	if err != nil {
@@ -61,11 +64,17 @@ func TestOwnAudit(t *testing.T) {
 		data  string
 		pairs int
 	}{
-		"ordinary":        {lineCSV(40), 5},
-		"header only":     {"a,b,y\n", 2},
-		"one row":         {"a,b,y\n1,2,3\n", 4},
-		"text and ragged": {"a,b,y\nred,2\n1,NaN,inf,5\n,,\n", 5},
-		"constant":        {"a,b,y\n" + strings.Repeat("1,1,1\n", 20), 5},
+		"ordinary":    {lineCSV(40), 5},
+		"header only": {"a,b,y\n", 2},
+		"one row":     {"a,b,y\n1,2,3\n", 4},
+		"text and ragged": {
+			"a,b,y\nred,2\n1,NaN,inf,5\n,,\n",
+			5,
+		},
+		"constant": {
+			"a,b,y\n" + strings.Repeat("1,1,1\n", 20),
+			5,
+		},
 	} {
 		chdirTemp(t)
 		writeFile(t, "line.csv", c.data)
@@ -111,7 +120,11 @@ func TestOwnAuditVerdicts(t *testing.T) {
 	writeFile(t, "recipe.yaml", goodRecipe)
 	var seen []string
 	for i, v := range []audit.Verdict{
-		{Whole: audit.Measure{Epsilon: 9}, Pairs: []string{"x"}, Confidence: .99},
+		{
+			Whole:      audit.Measure{Epsilon: 9},
+			Pairs:      []string{"x"},
+			Confidence: .99,
+		},
 		{Pairs: []string{"x"}, Confidence: .99},
 		{Confidence: .99},
 	} {
@@ -122,15 +135,22 @@ func TestOwnAuditVerdicts(t *testing.T) {
 		) (audit.Verdict, error) {
 			return v, nil
 		}
-		code := a.run(t.Context(), append(slices.Clone(ownArgs), "--force"))
+		code := a.run(
+			t.Context(),
+			append(slices.Clone(ownArgs), "--force"),
+		)
 		if code != exitOK || stderr.Len() > 0 {
-			t.Errorf("code %d, %s", code, stderr.String())
+			t.Errorf(
+				"code %d, %s",
+				code, stderr.String(),
+			)
 		}
 		seen = append(seen, stdout.String())
 		x := ownVerdict(t, "out")
 		want := []string{"the measured privacy loss exceeds the claim", "no violation found",
 			"not measured"}[i]
-		if !strings.HasPrefix(x.Verdict, want) || (len(x.Violations) > 0) != (i == 0) {
+		if !strings.HasPrefix(x.Verdict, want) ||
+			(len(x.Violations) > 0) != (i == 0) {
 			t.Errorf("%+v", x)
 		}
 	}
@@ -152,7 +172,8 @@ func TestOwnAuditIsWrittenNextToARun(t *testing.T) {
 	if got := dptrain(t, ownArgs...); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
-	if runFile(t, "out").Rows != 40 || readFile(t, "out/release/model.json") != model {
+	if runFile(t, "out").Rows != 40 ||
+		readFile(t, "out/release/model.json") != model {
 		t.Error("the results of the run changed")
 	}
 	before := readFile(t, "out/curator/audit.json")
@@ -162,7 +183,10 @@ func TestOwnAuditIsWrittenNextToARun(t *testing.T) {
 		readFile(t, "out/curator/audit.json") != before {
 		t.Errorf("%+v", got)
 	}
-	got = dptrain(t, append(slices.Clone(ownArgs), "--out", "other")...)
+	got = dptrain(t, append(
+		slices.Clone(ownArgs), "--out",
+		"other",
+	)...)
 	if got.code != exitOK ||
 		!strings.Contains(got.stdout, "other/curator/audit.json") {
 		t.Errorf("%+v", got)
@@ -219,14 +243,23 @@ func TestOwnAuditInterrupted(t *testing.T) {
 	}
 	for _, at := range []string{"read", "audit", "write"} {
 		cmd := exec.Command(self, ownArgs...)
-		cmd.Env = append(os.Environ(), asProcess+"=1", killAt+"="+at)
+		cmd.Env = append(
+			os.Environ(), asProcess+"=1",
+			killAt+"="+at,
+		)
 		out, err := cmd.CombinedOutput()
 		if err == nil || len(out) > 0 {
-			t.Errorf("killed at %q: %v, %s", at, err, out)
+			t.Errorf(
+				"killed at %q: %v, %s",
+				at, err, out,
+			)
 		}
 		_, err = os.Lstat("out/curator")
 		if !os.IsNotExist(err) {
-			t.Errorf("killed at %q: a file is there (%v)", at, err)
+			t.Errorf(
+				"killed at %q: a file is there (%v)",
+				at, err,
+			)
 		}
 	}
 }
@@ -235,7 +268,10 @@ func TestOwnAuditInterrupted(t *testing.T) {
 // refuses the table because the ledger knows it, and that no row is read if the data set is missing.
 func TestOwnAuditLedger(t *testing.T) {
 	withLedger(t)
-	writeFile(t, "recipe.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: houses}\n")
+	writeFile(
+		t, "recipe.yaml",
+		goodRecipe+"ledger: {path: my.ledger, dataset: houses}\n",
+	)
 	spent := func() string {
 		t.Helper()
 		got := dptrain(t, "ledger", "show", "my.ledger")
@@ -265,7 +301,10 @@ func TestOwnAuditLedger(t *testing.T) {
 	}
 	got = dptrain(t, "ledger", "show", "my.ledger", "--json")
 	if !strings.Contains(got.stdout,
-		`"what": "audit"`) || !strings.Contains(got.stdout, `"method": "boosted-kernel"`) {
+		`"what": "audit"`) || !strings.Contains(
+		got.stdout,
+		`"method": "boosted-kernel"`,
+	) {
 		t.Errorf("%+v", got)
 	}
 	got = dptrain(t, "bench",
@@ -279,7 +318,10 @@ func TestOwnAuditLedger(t *testing.T) {
 	if got.code != exitLedger {
 		t.Errorf("%+v", got)
 	}
-	writeFile(t, "recipe.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: gardens}\n")
+	writeFile(
+		t, "recipe.yaml",
+		goodRecipe+"ledger: {path: my.ledger, dataset: gardens}\n",
+	)
 	writeFile(t, "line.csv", "a,b,y\n")
 	got = dptrain(
 		t,

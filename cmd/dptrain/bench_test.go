@@ -18,7 +18,10 @@ func benchFile(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("x,y\n")
 	for i := range 300 {
-		fmt.Fprintf(&b, "%d,%d\n", i, 3*i+i%7)
+		fmt.Fprintf(
+			&b, "%d,%d\n",
+			i, 3*i+i%7,
+		)
 	}
 	path := filepath.Join(t.TempDir(), "line.csv")
 	err := os.WriteFile(path, []byte(b.String()), 0o600)
@@ -68,7 +71,10 @@ func TestBenchJSON(t *testing.T) {
 	)
 	lines := strings.Split(strings.TrimSpace(stdout.String()), "\n")
 	if code != 0 || stderr.Len() > 0 || len(lines) != 6 {
-		t.Fatalf("exit %d, %s\n%s", code, stderr.String(), stdout.String())
+		t.Fatalf(
+			"exit %d, %s\n%s",
+			code, stderr.String(), stdout.String(),
+		)
 	}
 	for i, line := range lines {
 		want := "data method epsilon delta trial metric value seconds"
@@ -77,7 +83,10 @@ func TestBenchJSON(t *testing.T) {
 		}
 		got := keysOf(t, line)
 		if got != want {
-			t.Errorf("line %d has the keys %s, want %s", i+1, got, want)
+			t.Errorf(
+				"line %d has the keys %s, want %s",
+				i+1, got, want,
+			)
 		}
 	}
 	var row struct {
@@ -112,7 +121,10 @@ func TestBenchTable(t *testing.T) {
 	)
 	lines := strings.Split(strings.TrimSpace(stdout.String()), "\n")
 	if code != 0 || len(lines) != 2 {
-		t.Fatalf("exit %d, %s\n%s", code, stderr.String(), stdout.String())
+		t.Fatalf(
+			"exit %d, %s\n%s",
+			code, stderr.String(), stdout.String(),
+		)
 	}
 	head := strings.Join(strings.Fields(lines[0]), " ")
 	if head != "data n d method median q25 q75 seconds no value" {
@@ -120,7 +132,8 @@ func TestBenchTable(t *testing.T) {
 	}
 	f := strings.Fields(
 		lines[1])
-	if strings.Join(f[:5], " ") != "line 300 1 nonprivate-ols 1.000" || f[8] != "0" {
+	if strings.Join(f[:5], " ") != "line 300 1 nonprivate-ols 1.000" ||
+		f[8] != "0" {
 		t.Errorf("line %q", lines[1])
 	}
 }
@@ -131,7 +144,9 @@ func TestBenchClasses(t *testing.T) {
 		"bench --public --data ../../testdata/loans.csv --task classification --categories --method nonprivate-logistic --trials 2")
 	got := dptrain(t, args...)
 	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
-	if got.code != 0 || got.stderr != "" || len(lines) != 2 {
+	if got.code != 0 ||
+		got.stderr != "" ||
+		len(lines) != 2 {
 		t.Fatalf("%+v", got)
 	}
 	head := strings.Join(strings.Fields(lines[0]), " ")
@@ -203,7 +218,11 @@ func TestBenchSuite(t *testing.T) {
 func TestBenchMistakes(t *testing.T) {
 	path := benchFile(t)
 	broken := filepath.Join(t.TempDir(), "broken.yaml")
-	err := os.WriteFile(broken, []byte("privacy: {epsilon: -1}\n"), 0o600)
+	err := os.WriteFile(
+		broken,
+		[]byte("privacy: {epsilon: -1}\n"),
+		0o600,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,48 +237,79 @@ func TestBenchMistakes(t *testing.T) {
 			[]string{"--public", "not private", "dptrain fit"},
 		},
 		"method": {
-			[]string{"--public", "--data", path, "--method", "magic"},
+			[]string{
+				"--public", "--data", path,
+				"--method", "magic",
+			},
 			2,
 			[]string{`"magic"`, "joint-gram", "nonprivate-lasso"},
 		},
 		"selection": {
-			[]string{"--public", "--data", path, "--method", "magic+auto"},
+			[]string{
+				"--public", "--data", path,
+				"--method", "magic+auto",
+			},
 			2,
 			[]string{`"magic"`, "none"},
 		},
 		"needs class": {
-			[]string{"--public", "--data", path, "--method", "nonprivate-svm"},
+			[]string{
+				"--public", "--data", path,
+				"--method", "nonprivate-svm",
+			},
 			2,
 			[]string{"nonprivate-svm needs classes", "--task classification"},
 		},
 		"empty method": {
-			[]string{"--public", "--data", path, "--method", ""},
+			[]string{
+				"--public", "--data", path,
+				"--method", "",
+			},
 			2,
 			[]string{"joint-gram"},
 		},
-		"no data": {[]string{"--public"}, 2, []string{"--data"}},
+		"no data": {
+			[]string{"--public"},
+			2,
+			[]string{"--data"},
+		},
 		"rows": {
-			[]string{"--public", "--data", path, "--rows", "0"},
+			[]string{
+				"--public", "--data", path,
+				"--rows", "0",
+			},
 			2,
 			[]string{"--rows"},
 		},
 		"trials": {
-			[]string{"--public", "--data", path, "--trials", "0"},
+			[]string{
+				"--public", "--data", path,
+				"--trials", "0",
+			},
 			2,
 			[]string{"--trials"},
 		},
 		"epsilon": {
-			[]string{"--public", "--data", path, "--epsilon", "0"},
+			[]string{
+				"--public", "--data", path,
+				"--epsilon", "0",
+			},
 			2,
 			[]string{"--epsilon"},
 		},
 		"delta": {
-			[]string{"--public", "--data", path, "--delta", "1"},
+			[]string{
+				"--public", "--data", path,
+				"--delta", "1",
+			},
 			2,
 			[]string{"--delta"},
 		},
 		"relation": {
-			[]string{"--public", "--data", path, "--relation", "friends"},
+			[]string{
+				"--public", "--data", path,
+				"--relation", "friends",
+			},
 			2,
 			[]string{"--relation"},
 		},
@@ -278,7 +328,10 @@ func TestBenchMistakes(t *testing.T) {
 			[]string{"broken.yaml", "epsilon"},
 		},
 		"target": {
-			[]string{"--public", "--data", path, "--target", "z"},
+			[]string{
+				"--public", "--data", path,
+				"--target", "z",
+			},
 			4,
 			[]string{"target"},
 		},
@@ -288,7 +341,11 @@ func TestBenchMistakes(t *testing.T) {
 			[]string{"no-such.csv"},
 		},
 		"pure": {
-			[]string{"--public", "--data", path, "--method", "adassp", "--delta", "0"},
+			[]string{
+				"--public", "--data", path,
+				"--method", "adassp", "--delta",
+				"0",
+			},
 			3,
 			[]string{"delta", "adassp"},
 		},
@@ -313,7 +370,10 @@ func TestBenchMistakes(t *testing.T) {
 			}
 			for _, words := range c.says {
 				if !strings.Contains(stderr.String(), words) {
-					t.Errorf("%q does not say %q", stderr.String(), words)
+					t.Errorf(
+						"%q does not say %q",
+						stderr.String(), words,
+					)
 				}
 			}
 		})
@@ -355,12 +415,19 @@ func TestBenchInterrupted(t *testing.T) {
 	)
 	lines := strings.Split(strings.TrimSpace(stdout.String()), "\n")
 	if code != 130 || len(lines) < 4 || len(lines) > 100000 {
-		t.Fatalf("exit %d, %d lines, %s", code, len(lines), stderr.String())
+		t.Fatalf(
+			"exit %d, %d lines, %s",
+			code, len(lines), stderr.String(),
+		)
 	}
 	var last struct{ Trials int }
 	err := json.Unmarshal([]byte(lines[len(lines)-1]), &last)
 	if err != nil || last.Trials != len(lines)-1 {
-		t.Errorf("%v: %d lines, the last is %s", err, len(lines), lines[len(lines)-1])
+		t.Errorf(
+			"%v: %d lines, the last is %s",
+			err, len(lines),
+			lines[len(lines)-1],
+		)
 	}
 }
 
@@ -387,6 +454,9 @@ func TestBenchOutputFails(t *testing.T) {
 		&stderr,
 	)
 	if code != exitUsage || stderr.Len() == 0 {
-		t.Errorf("exit %d, %q", code, stderr.String())
+		t.Errorf(
+			"exit %d, %q",
+			code, stderr.String(),
+		)
 	}
 }

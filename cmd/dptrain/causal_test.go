@@ -29,39 +29,69 @@ func TestCausal(t *testing.T) {
 	first := dptrain(t, args...)
 	if first.code != 0 ||
 		!strings.Contains(joinWords(first.stdout), "dose causes response") {
-		t.Fatalf("exit %d\n%s%s", first.code, first.stdout, first.stderr)
+		t.Fatalf(
+			"exit %d\n%s%s",
+			first.code, first.stdout, first.stderr,
+		)
 	}
 	again := dptrain(t, args...)
 	if again.code != 2 || !strings.Contains(again.stderr, "already exists") {
-		t.Errorf("a second run: exit %d, %s", again.code, again.stderr)
+		t.Errorf(
+			"a second run: exit %d, %s",
+			again.code, again.stderr,
+		)
 	}
 	r := dptrain(t, "report", out)
 	if r.code != 0 || !strings.HasPrefix(first.stdout, r.stdout) {
-		t.Errorf("report: exit %d\n%s%s", r.code, r.stdout, r.stderr)
+		t.Errorf(
+			"report: exit %d\n%s%s",
+			r.code, r.stdout, r.stderr,
+		)
 	}
-	r = dptrain(t, "report", filepath.Join(out, "release", "causal.json"))
+	r = dptrain(
+		t, "report",
+		filepath.Join(out, "release", "causal.json"),
+	)
 	if r.code != 0 || !strings.HasPrefix(first.stdout, r.stdout) {
-		t.Errorf("report of the file: exit %d\n%s%s", r.code, r.stdout, r.stderr)
+		t.Errorf(
+			"report of the file: exit %d\n%s%s",
+			r.code, r.stdout, r.stderr,
+		)
 	}
-	for _, flag := range []string{"--registry", "--scores", "--shape=dose"} {
+	for _, flag := range []string{
+		"--registry", "--scores",
+		"--shape=dose",
+	} {
 		r := dptrain(t, "report", out, flag)
 		if r.code != 2 {
-			t.Errorf("report %s: exit %d", flag, r.code)
+			t.Errorf(
+				"report %s: exit %d",
+				flag, r.code,
+			)
 		}
 	}
 	v := dptrain(t, "verify", out)
 	if v.code != 0 || !strings.Contains(v.stdout, "\nOK  ") {
-		t.Errorf("verify: exit %d\n%s%s", v.code, v.stdout, v.stderr)
+		t.Errorf(
+			"verify: exit %d\n%s%s",
+			v.code, v.stdout, v.stderr,
+		)
 	}
 	recipe := filepath.Join(out, "release", "recipe.yaml")
 	p := dptrain(t, "plan", recipe)
 	if p.code != 0 ||
 		!strings.Contains(p.stdout, "causal directions, method histogram") {
-		t.Errorf("plan: exit %d\n%s%s", p.code, p.stdout, p.stderr)
+		t.Errorf(
+			"plan: exit %d\n%s%s",
+			p.code, p.stdout, p.stderr,
+		)
 	}
 	entries, err := os.ReadDir(filepath.Join(out, "release"))
 	if err != nil || len(entries) != 3 {
-		t.Errorf("%d files in release/ (%v)", len(entries), err)
+		t.Errorf(
+			"%d files in release/ (%v)",
+			len(entries), err,
+		)
 	}
 }
 
@@ -99,7 +129,10 @@ func TestCausalRecipe(t *testing.T) {
 	for _, verb := range []string{"check", "plan"} {
 		r := dptrain(t, verb, file)
 		if r.code != 0 {
-			t.Errorf("%s: exit %d, %s", verb, r.code, r.stderr)
+			t.Errorf(
+				"%s: exit %d, %s",
+				verb, r.code, r.stderr,
+			)
 		}
 	}
 	out := filepath.Join(t.TempDir(), "out")
@@ -113,7 +146,10 @@ func TestCausalRecipe(t *testing.T) {
 		"--quiet",
 	)
 	if r.code != 0 || r.stdout != "" {
-		t.Fatalf("exit %d: %s%s", r.code, r.stdout, r.stderr)
+		t.Fatalf(
+			"exit %d: %s%s",
+			r.code, r.stdout, r.stderr,
+		)
 	}
 	data, err := os.ReadFile(filepath.Join(out, "release", "causal.json"))
 	if err != nil {
@@ -135,7 +171,10 @@ func TestCausalRecipe(t *testing.T) {
 		c.Columns[2].Upper != 200 ||
 		len(c.Pairs) != 3 ||
 		len(c.Pairs[0].Counts) != 6 {
-		t.Errorf("%+v, %d pairs", c.Guarantee, len(c.Pairs))
+		t.Errorf(
+			"%+v, %d pairs",
+			c.Guarantee, len(c.Pairs),
+		)
 	}
 }
 
@@ -159,7 +198,10 @@ func TestCausalPlanJSON(t *testing.T) {
 	}
 	err = json.Unmarshal([]byte(r.stdout), &b)
 	if err != nil || r.code != 0 {
-		t.Fatalf("exit %d, %v: %s", r.code, err, r.stderr)
+		t.Fatalf(
+			"exit %d, %v: %s",
+			r.code, err, r.stderr,
+		)
 	}
 	if b.Method != "histogram" ||
 		b.Target != "a, b" ||
@@ -167,7 +209,10 @@ func TestCausalPlanJSON(t *testing.T) {
 		b.Ranges == nil ||
 		!(b.Ranges.Spoiled > 100 &&
 			b.Ranges.Free > b.Ranges.Spoiled) {
-		t.Errorf("%+v, ranges %+v", b, b.Ranges)
+		t.Errorf(
+			"%+v, ranges %+v",
+			b, b.Ranges,
+		)
 	}
 }
 
@@ -194,28 +239,46 @@ func TestCausalLedger(t *testing.T) {
 	}
 	r = dptrain(
 		t,
-		append([]string{"plan"}, append(args[1:6:6], "--runs", "3")...)...,
+		append([]string{"plan"}, append(
+			args[1:6:6],
+			"--runs", "3",
+		)...)...,
 	)
 	if r.code != 0 ||
 		!strings.Contains(r.stdout, "Ledger") ||
 		!strings.Contains(r.stdout, "Runs") {
-		t.Errorf("plan: exit %d\n%s%s", r.code, r.stdout, r.stderr)
+		t.Errorf(
+			"plan: exit %d\n%s%s",
+			r.code, r.stdout, r.stderr,
+		)
 	}
 	r = dptrain(t, args...)
 	if r.code != 0 ||
 		!strings.Contains(r.stdout, "recorded for data set doses") ||
 		strings.Contains(r.stdout, "no-ledger") {
-		t.Fatalf("exit %d\n%s%s", r.code, r.stdout, r.stderr)
+		t.Fatalf(
+			"exit %d\n%s%s",
+			r.code, r.stdout, r.stderr,
+		)
 	}
 	v := dptrain(t, "verify", out, "--ledger", ledger)
 	if v.code != 0 ||
 		!strings.Contains(joinWords(v.stdout), "is this run, with the same head") {
-		t.Errorf("verify: exit %d\n%s%s", v.code, v.stdout, v.stderr)
+		t.Errorf(
+			"verify: exit %d\n%s%s",
+			v.code, v.stdout, v.stderr,
+		)
 	}
-	refused := dptrain(t, append(args, "--epsilon", "9", "--force")...)
+	refused := dptrain(t, append(
+		args, "--epsilon", "9",
+		"--force",
+	)...)
 	if refused.code != 5 ||
 		!strings.Contains(refused.stderr, "the largest epsilon that fits is") {
-		t.Errorf("exit %d: %s", refused.code, refused.stderr)
+		t.Errorf(
+			"exit %d: %s",
+			refused.code, refused.stderr,
+		)
 	}
 }
 
@@ -231,12 +294,18 @@ func TestCausalRefuses(t *testing.T) {
 		{
 			3,
 			"--columns: causal.columns needs at least two columns",
-			[]string{"causal", "--data", data, "--epsilon", "1"},
+			[]string{
+				"causal", "--data", data,
+				"--epsilon", "1",
+			},
 		},
 		{
 			3,
 			"--epsilon: privacy.epsilon is required",
-			[]string{"causal", "--data", data, "--columns", "dose,response"},
+			[]string{
+				"causal", "--data", data,
+				"--columns", "dose,response",
+			},
 		},
 		{
 			4,
@@ -270,7 +339,10 @@ func TestCausalRefuses(t *testing.T) {
 				"--range", "dose=5:1",
 			},
 		},
-		{3, "its task is regression", []string{"causal", "../../examples/basic.yaml"}},
+		{
+			3, "its task is regression",
+			[]string{"causal", "../../examples/basic.yaml"},
+		},
 		{
 			3,
 			"task: causal trains no model (`dptrain causal` runs it)",
@@ -279,22 +351,38 @@ func TestCausalRefuses(t *testing.T) {
 		{
 			3,
 			"task: causal trains no model (`dptrain causal` runs it)",
-			[]string{"audit", "../../examples/causal/pair.yaml", "--own-table"},
+			[]string{
+				"audit",
+				"../../examples/causal/pair.yaml",
+				"--own-table",
+			},
 		},
 		{
 			2,
 			"--explain is for runs that train a model",
-			[]string{"plan", "../../examples/causal/pair.yaml", "--explain"},
+			[]string{
+				"plan",
+				"../../examples/causal/pair.yaml",
+				"--explain",
+			},
 		},
 		{
 			2,
 			"--note needs a ledger",
-			[]string{"causal", "../../examples/causal/pair.yaml", "--note", "x"},
+			[]string{
+				"causal",
+				"../../examples/causal/pair.yaml",
+				"--note", "x",
+			},
 		},
 		{
 			5,
 			"epsilon 1e-10 is too small for this study",
-			[]string{"causal", "../../examples/causal/pair.yaml", "--epsilon", "1e-10"},
+			[]string{
+				"causal",
+				"../../examples/causal/pair.yaml",
+				"--epsilon", "1e-10",
+			},
 		},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
@@ -305,7 +393,11 @@ func TestCausalRefuses(t *testing.T) {
 		r := dptrain(t, args...)
 		if r.code != c.code ||
 			!strings.Contains(joinWords(r.stderr), c.says) {
-			t.Errorf("%v: exit %d, want %d: %s", c.args, r.code, c.code, r.stderr)
+			t.Errorf(
+				"%v: exit %d, want %d: %s",
+				c.args, r.code, c.code,
+				r.stderr,
+			)
 		}
 		if _, err := os.Stat(out); err == nil {
 			t.Errorf("%v left something behind", c.args)
@@ -343,24 +435,39 @@ func TestCausalBaseline(t *testing.T) {
 		)
 		if r.code != 0 ||
 			!strings.Contains(joinWords(r.stdout), "baseline anm with score "+c[0]) {
-			t.Fatalf("%v: exit %d\n%s%s", c, r.code, r.stdout, r.stderr)
+			t.Fatalf(
+				"%v: exit %d\n%s%s",
+				c, r.code, r.stdout, r.stderr,
+			)
 		}
 		unprotected := strings.Contains(
 			joinWords(r.stdout),
 			"the training records are not protected",
 		)
 		if unprotected != (c[1] == "test") {
-			t.Errorf("%v: says that training records are unprotected: %v", c, unprotected)
+			t.Errorf(
+				"%v: says that training records are unprotected: %v",
+				c, unprotected,
+			)
 		}
 		v := dptrain(t, "verify", out)
 		if v.code != 0 || !strings.Contains(v.stdout, "\nOK  ") {
-			t.Errorf("%v: verify: exit %d\n%s%s", c, v.code, v.stdout, v.stderr)
+			t.Errorf(
+				"%v: verify: exit %d\n%s%s",
+				c, v.code, v.stdout, v.stderr,
+			)
 		}
-		p := dptrain(t, "plan", filepath.Join(out, "release", "recipe.yaml"))
+		p := dptrain(
+			t, "plan",
+			filepath.Join(out, "release", "recipe.yaml"),
+		)
 		if p.code != 0 ||
 			strings.Contains(joinWords(p.stdout),
 				"the training records are not protected") != unprotected {
-			t.Errorf("%v: plan: exit %d\n%s%s", c, p.code, p.stdout, p.stderr)
+			t.Errorf(
+				"%v: plan: exit %d\n%s%s",
+				c, p.code, p.stdout, p.stderr,
+			)
 		}
 	}
 	for flag, want := range map[string]string{
@@ -380,7 +487,10 @@ func TestCausalBaseline(t *testing.T) {
 			)...,
 		)
 		if r.code != 3 || !strings.Contains(joinWords(r.stderr), want) {
-			t.Errorf("%s: exit %d: %s", flag, r.code, r.stderr)
+			t.Errorf(
+				"%s: exit %d: %s",
+				flag, r.code, r.stderr,
+			)
 		}
 	}
 }

@@ -50,7 +50,10 @@ func runScripts(t *testing.T, pairs ...string) []string {
 		t.Skip(strings.TrimSpace(stderr.String()))
 	}
 	if err != nil {
-		t.Fatalf("%v\n%.2000s", err, stderr.String())
+		t.Fatalf(
+			"%v\n%.2000s",
+			err, stderr.String(),
+		)
 	}
 	return strings.Split(strings.TrimSpace(string(out)), "\n")
 }
@@ -153,7 +156,10 @@ func TestCheckScript(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(recipes)) {
 		writeFile(t, "r.yaml", recipes[name])
 		out := strings.ReplaceAll(name, " ", "-")
-		r := dptrain(t, "fit", "r.yaml", "--out", out, "--quiet")
+		r := dptrain(
+			t, "fit", "r.yaml",
+			"--out", out, "--quiet",
+		)
 		if r.code != 0 {
 			t.Fatalf("%s: %+v", name, r)
 		}
@@ -162,15 +168,25 @@ func TestCheckScript(t *testing.T) {
 		questions = append(questions, scriptQuestion{"ok", name, script, path})
 		edited := filepath.Join(out, "edited.json")
 		writeFile(t, edited,
-			strings.Replace(readFile(t, path), `"released":1`, `"released":0`, 1))
+			strings.Replace(
+				readFile(t, path),
+				`"released":1`,
+				`"released":0`, 1,
+			))
 		questions = append(questions,
 			scriptQuestion{"refused", name + ", edited", script, edited})
-		lines, most := strings.Split(strings.TrimSpace(readFile(t, script)), "\n"), 20
+		lines, most := strings.Split(
+			strings.TrimSpace(readFile(t, script)),
+			"\n",
+		), 20
 		if name == "search" {
 			most = 27
 		}
 		if len(lines) > most {
-			t.Errorf("%s: %d lines, at most %d", name, len(lines), most)
+			t.Errorf(
+				"%s: %d lines, at most %d",
+				name, len(lines), most,
+			)
 		}
 		body := scriptBody(readFile(t, script))
 		if !tried[body] {
@@ -182,7 +198,10 @@ func TestCheckScript(t *testing.T) {
 		}
 	}
 	if len(tried) < 6 || len(rules) < 4 {
-		t.Errorf("%d different scripts of %d rules", len(tried), len(rules))
+		t.Errorf(
+			"%d different scripts of %d rules",
+			len(tried), len(rules),
+		)
 	}
 	var pairs []string
 	for _, q := range questions {
@@ -190,8 +209,14 @@ func TestCheckScript(t *testing.T) {
 	}
 	said := runScripts(t, pairs...)
 	for i, q := range questions {
-		if i >= len(said) || !strings.HasPrefix(said[i], q.want+" ") {
-			t.Errorf("%s: %q, want %s", q.name, said[min(i, len(said)-1)], q.want)
+		if i >= len(said) ||
+			!strings.HasPrefix(said[i], q.want+" ") {
+			t.Errorf(
+				"%s: %q, want %s",
+				q.name,
+				said[min(i, len(said)-1)],
+				q.want,
+			)
 		}
 	}
 }
@@ -240,7 +265,10 @@ func writeScript(t *testing.T, path, folder string) string {
 	writeFile(t, script, r.stdout)
 	for line := range strings.Lines(r.stdout) {
 		if len(line) > 145 {
-			t.Errorf("%s: a line of %d characters: %s", path, len(line), line)
+			t.Errorf(
+				"%s: a line of %d characters: %s",
+				path, len(line), line,
+			)
 		}
 	}
 	return script
@@ -344,7 +372,10 @@ func writeForged(t *testing.T, path, out string, forge func(*report.Report) bool
 // TestCheckScriptRefuses checks that no script is written for an edited report, or for one that does not state its
 // composition.
 func TestCheckScriptRefuses(t *testing.T) {
-	earlier := readFile(t, "../../internal/publish/report/testdata/report-3.json")
+	earlier := readFile(
+		t,
+		"../../internal/publish/report/testdata/report-3.json",
+	)
 	chdirTemp(t)
 	writeCheckedTable(t)
 	writeFile(t, "r.yaml", checkedRuns()["plain"])
@@ -353,7 +384,10 @@ func TestCheckScriptRefuses(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	text := readFile(t, "out/release/report.json")
-	writeFile(t, "edited.json", strings.Replace(text, `"released":1`, `"released":0`, 1))
+	writeFile(
+		t, "edited.json",
+		strings.Replace(text, `"released":1`, `"released":0`, 1),
+	)
 	writeFile(t, "three.json", earlier)
 	for path, want := range map[string]string{
 		"edited.json": "its checksum does not match",

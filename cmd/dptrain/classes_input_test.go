@@ -31,7 +31,10 @@ func TestEveryClassifierOfAnyTable(t *testing.T) {
 			s += fmt.Sprintf(
 				"%d,%s,%s,%s\n",
 				i%7,
-				[]string{"1", "", "x", "-inf", "1e999", "3"}[i%6],
+				[]string{
+					"1", "", "x", "-inf",
+					"1e999", "3",
+				}[i%6],
 				[]string{"p", "q", "crimson"}[i%3],
 				class(i),
 			)
@@ -40,9 +43,15 @@ func TestEveryClassifierOfAnyTable(t *testing.T) {
 	}
 	names := []string{"not yet", `"paid, back"`}
 	tables := map[string]string{
-		"both":      rows(func(i int) string { return names[i%2] }),
-		"one class": rows(func(int) string { return "not yet" }),
-		"no class":  rows(func(int) string { return "" }),
+		"both": rows(func(i int) string {
+			return names[i%2]
+		}),
+		"one class": rows(func(int) string {
+			return "not yet"
+		}),
+		"no class": rows(func(int) string {
+			return ""
+		}),
 		"unseen": rows(func(i int) string {
 			return append(names, "crimson", "notyet")[i%4]
 		}),
@@ -70,12 +79,20 @@ func TestEveryClassifierOfAnyTable(t *testing.T) {
 				if relation == "substitute-private-columns" && name == "no class" { // the absence of classes is public
 					if got.code != exitAbstained ||
 						!strings.Contains(got.stderr, "has none of the declared classes") {
-						t.Errorf("%s, %s, %s: %+v", method, relation, name, got)
+						t.Errorf(
+							"%s, %s, %s: %+v",
+							method, relation, name, got,
+						)
 					}
 					continue
 				}
-				if got.code != want || got.stdout != "" || want == 0 && got.stderr != "" {
-					t.Errorf("%s, %s, %s: %+v", method, relation, name, got)
+				if got.code != want ||
+					got.stdout != "" ||
+					want == 0 && got.stderr != "" {
+					t.Errorf(
+						"%s, %s, %s: %+v",
+						method, relation, name, got,
+					)
 					continue
 				}
 				files := []string{"report.json", "recipe.yaml"}
@@ -105,7 +122,10 @@ func TestEveryClassifierOfAnyTable(t *testing.T) {
 // and private columns, before a row is read.
 func TestPrivateColumnMistakes(t *testing.T) {
 	chdirTemp(t)
-	writeFile(t, "t.csv", "a,b,c,y\n1,2,p,not yet\n")
+	writeFile(
+		t, "t.csv",
+		"a,b,c,y\n1,2,p,not yet\n",
+	)
 	for _, c := range []struct {
 		name, recipe string
 		code         int

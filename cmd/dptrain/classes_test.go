@@ -49,7 +49,10 @@ func TestFitClasses(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	r, err := report.Decode(
-		strings.NewReader(readFile(t, filepath.Join("out", "release", "report.json"))))
+		strings.NewReader(readFile(
+			t,
+			filepath.Join("out", "release", "report.json"),
+		)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,15 +68,25 @@ func TestFitClasses(t *testing.T) {
 	if !strings.Contains(recipe, "classes: [under 50 K, over 50 K]") {
 		t.Error(recipe)
 	}
-	for _, file := range []string{"model.json", "report.json", "recipe.yaml"} {
+	for _, file := range []string{
+		"model.json", "report.json",
+		"recipe.yaml",
+	} {
 		if strings.Contains(readFile(t, filepath.Join("out", "release", file)), "crimson") {
 			t.Errorf("%s repeats a cell", file)
 		}
 	}
-	writeFile(t, "new.csv", "b,a\n1,3\n2,97\n,99\n")
+	writeFile(
+		t, "new.csv",
+		"b,a\n1,3\n2,97\n,99\n",
+	)
 	model := filepath.Join("out", "release", "model.json")
 	if got, want := dptrain(t, "predict", model, "new.csv"),
-		(result{0, "income\nunder 50 K\nover 50 K\nover 50 K\n", ""}); got != want {
+		(result{
+			0,
+			"income\nunder 50 K\nover 50 K\nover 50 K\n",
+			"",
+		}); got != want {
 		t.Errorf("%+v", got)
 	}
 	if got, want := dptrain(t, "predict", model, "new.csv", "--append"),
@@ -118,7 +131,11 @@ func TestPredictQuotesClasses(t *testing.T) {
 		"classes": ["a, b", "", "say \"no\""], "cutoff": 0, "scores": [`+score(0)+","+score(-1)+","+score(2)+`], "guarantee": null}`,
 	)
 	if got, want := dptrainIn(t, "a\n0\n-3\n4\n", "predict", "model.json", "-"),
-		(result{0, "\"who, when\"\n\"a, b\"\n\"\"\n\"say \"\"no\"\"\"\n", ""}); got != want {
+		(result{
+			0,
+			"\"who, when\"\n\"a, b\"\n\"\"\n\"say \"\"no\"\"\"\n",
+			"",
+		}); got != want {
 		t.Errorf("%+v", got)
 	}
 }
@@ -134,12 +151,22 @@ func TestClassesOfAnyTable(t *testing.T) {
 		return s
 	}
 	for name, table := range map[string]string{
-		"both":      rows(func(i int) string { return fmt.Sprint(i % 2) }),
-		"one class": rows(func(int) string { return "1" }),
-		"no class":  rows(func(int) string { return "" }),
-		"unseen":    rows(func(i int) string { return fmt.Sprint(i % 9) }),
-		"floats":    rows(func(i int) string { return fmt.Sprintf("%d.0", i%2) }),
-		"empty":     "a,y\n",
+		"both": rows(func(i int) string {
+			return fmt.Sprint(i % 2)
+		}),
+		"one class": rows(func(int) string {
+			return "1"
+		}),
+		"no class": rows(func(int) string {
+			return ""
+		}),
+		"unseen": rows(func(i int) string {
+			return fmt.Sprint(i % 9)
+		}),
+		"floats": rows(func(i int) string {
+			return fmt.Sprintf("%d.0", i%2)
+		}),
+		"empty": "a,y\n",
 	} {
 		for _, classes := range []string{"0,1", "0,1,2"} {
 			chdirTemp(t)
@@ -153,7 +180,10 @@ func TestClassesOfAnyTable(t *testing.T) {
 				"-q",
 			)
 			if got != (result{}) {
-				t.Errorf("%s, classes %s: %+v", name, classes, got)
+				t.Errorf(
+					"%s, classes %s: %+v",
+					name, classes, got,
+				)
 			}
 			var confusion struct {
 				Metrics struct {
@@ -164,7 +194,10 @@ func TestClassesOfAnyTable(t *testing.T) {
 				}
 			}
 			err := json.Unmarshal(
-				[]byte(readFile(t, filepath.Join("out", "release", "report.json"))),
+				[]byte(readFile(
+					t,
+					filepath.Join("out", "release", "report.json"),
+				)),
 				&confusion)
 			if err != nil {
 				t.Error(err)
@@ -250,7 +283,11 @@ func TestFoundTextCategoriesAreReported(t *testing.T) {
 		if (ward == "night") != (i%10 == 0) {
 			ill = "yes"
 		}
-		fmt.Fprintf(&table, "%d,%s,person %d,%s\n", 20+i%60, ward, i, ill)
+		fmt.Fprintf(
+			&table,
+			"%d,%s,person %d,%s\n",
+			20+i%60, ward, i, ill,
+		)
 	}
 	writeFile(t, "export.csv", table.String())
 	got := dptrain(
@@ -280,14 +317,18 @@ func TestFoundTextCategoriesAreReported(t *testing.T) {
 		lines[0] != "ill" ||
 		lines[2] != "yes" ||
 		lines[3] != "no" {
-		t.Errorf("%d lines, %q", len(lines), lines[:4])
+		t.Errorf(
+			"%d lines, %q",
+			len(lines), lines[:4],
+		)
 	}
 	// The recipe proposed by init behaves the same.
 	got = dptrain(
 		t,
 		strings.Fields("init export.csv --target ill --task classification")...,
 	)
-	if got.code != 0 || !strings.Contains(got.stdout, "classes: private\n") {
+	if got.code != 0 ||
+		!strings.Contains(got.stdout, "classes: private\n") {
 		t.Errorf("%+v", got)
 	}
 	writeFile(t, "r.yaml", got.stdout)

@@ -37,9 +37,15 @@ func TestClosedOutput(t *testing.T) {
 			t.Context(),
 			"sh",
 			"-c",
-			fmt.Sprintf("%q %s %s 2>/dev/null; echo $? >&2", self, args, redirect),
+			fmt.Sprintf(
+				"%q %s %s 2>/dev/null; echo $? >&2",
+				self, args, redirect,
+			),
 		)
-		cmd.Env = append(os.Environ(), asProcess+"=1", "GOCOVERDIR="+t.TempDir())
+		cmd.Env = append(
+			os.Environ(), asProcess+"=1",
+			"GOCOVERDIR="+t.TempDir(),
+		)
 		var codes strings.Builder
 		cmd.Stderr = &codes
 		cmd.Stdout = &strings.Builder{}
@@ -57,10 +63,16 @@ func TestClosedOutput(t *testing.T) {
 		"fit recipe.yaml --out out%d",
 	} {
 		for k, redirect := range []string{">&-", ">/dev/full"} {
-			at := strings.ReplaceAll(args, "%d", fmt.Sprint(i, "-", k))
+			at := strings.ReplaceAll(
+				args, "%d",
+				fmt.Sprint(i, "-", k),
+			)
 			got := run(redirect, at)
 			if got != "2" {
-				t.Errorf("%s %s: code %s", at, redirect, got)
+				t.Errorf(
+					"%s %s: code %s",
+					at, redirect, got,
+				)
 			}
 		}
 	}

@@ -90,7 +90,10 @@ func TestColumnTypesAreRefusedBeforeTheyArePaidFor(t *testing.T) {
 		"--out", "trained",
 	)
 	if got.code != 0 {
-		t.Errorf("without both columns: exit code %d, %s", got.code, got.stderr)
+		t.Errorf(
+			"without both columns: exit code %d, %s",
+			got.code, got.stderr,
+		)
 	}
 }
 
@@ -127,7 +130,11 @@ func TestStoredDatesAreNoted(t *testing.T) {
 			"--exclude day":   0,
 		} {
 			args := append(
-				[]string{verb, "--data", "t.parquet", "--target", "y", "--epsilon", "1"},
+				[]string{
+					verb, "--data", "t.parquet",
+					"--target", "y", "--epsilon",
+					"1",
+				},
 				strings.Fields(flags)...,
 			)
 			if verb == "fit" {
@@ -135,17 +142,26 @@ func TestStoredDatesAreNoted(t *testing.T) {
 			}
 			r := dptrain(t, args...)
 			if r.code != exitOK || strings.Count(r.stderr, note) != want {
-				t.Errorf("%s %s: %d, %s", verb, flags, r.code, r.stderr)
+				t.Errorf(
+					"%s %s: %d, %s",
+					verb, flags, r.code, r.stderr,
+				)
 			}
 		}
 	}
 	counts := map[string]string{}
 	for _, name := range []string{"t.parquet", "t.csv"} {
-		r := dptrain(t, "look", name, "--target", "y", "--force")
+		r := dptrain(
+			t, "look", name, "--target",
+			"y", "--force",
+		)
 		if r.code != exitOK {
 			t.Fatalf("%+v", r)
 		}
-		_, profile, _ := strings.Cut(readFile(t, "look/curator/look.txt"), "\n")
+		_, profile, _ := strings.Cut(
+			readFile(t, "look/curator/look.txt"),
+			"\n",
+		)
 		counts[name] = strings.ReplaceAll(profile, name, "t")
 	}
 	r := dptrain(t, "fit",
@@ -159,6 +175,10 @@ func TestStoredDatesAreNoted(t *testing.T) {
 		t.Errorf("a target of dates: %+v", r)
 	}
 	if counts["t.csv"] != counts["t.parquet"] {
-		t.Errorf("look differs:\n%s\n%s", counts["t.csv"], counts["t.parquet"])
+		t.Errorf(
+			"look differs:\n%s\n%s",
+			counts["t.csv"],
+			counts["t.parquet"],
+		)
 	}
 }

@@ -9,7 +9,10 @@ import (
 // header.
 func TestCompletesValues(t *testing.T) {
 	chdirTemp(t)
-	writeFile(t, "t.csv", "größe;ort;preis\n1;secret;2\n")
+	writeFile(
+		t, "t.csv",
+		"größe;ort;preis\n1;secret;2\n",
+	)
 	writeFile(t, "u.csv", "who,size,y\n1,2,3\n")
 	writeFile(
 		t,
@@ -22,12 +25,19 @@ func TestCompletesValues(t *testing.T) {
 		not  string
 	}{
 		{
-			[]string{"fit", "--data", "u.csv", "--target", ""},
+			[]string{
+				"fit", "--data", "u.csv",
+				"--target", "",
+			},
 			[]string{"who\n", "size\n", "y\n"},
 			"1",
 		},
 		{
-			[]string{"fit", "--data", "t.csv", "--separator", ";", "--exclude", "ort,"},
+			[]string{
+				"fit", "--data", "t.csv",
+				"--separator", ";", "--exclude",
+				"ort,",
+			},
 			[]string{"ort,größe\n", "ort,preis\n"},
 			"secret",
 		},
@@ -37,39 +47,99 @@ func TestCompletesValues(t *testing.T) {
 			"secret",
 		},
 		{
-			[]string{"plan", "--data", "u.csv", "--categories", ""},
+			[]string{
+				"plan", "--data", "u.csv",
+				"--categories", "",
+			},
 			[]string{"who=\n", ":6\n"},
 			"1",
 		},
-		{[]string{"init", "u.csv", "--target", ""}, []string{"size\n"}, ""},
-		{[]string{"fit", "--data", "none.csv", "--target", ""}, []string{":4\n"}, "y\n"},
-		{[]string{"fit", "--method", ""}, []string{"joint-gram\tlinear", "auto\n"}, "anm"},
-		{[]string{"fit", "--select", ""}, []string{"kendall\t"}, ""},
-		{[]string{"causal", "--method", ""}, []string{"anm\n"}, "joint-gram"},
-		{[]string{"fit", "--encoding", ""}, []string{"windows-1252\n", "utf-16\n"}, ""},
+		{
+			[]string{"init", "u.csv", "--target", ""},
+			[]string{"size\n"},
+			"",
+		},
+		{
+			[]string{
+				"fit", "--data", "none.csv",
+				"--target", "",
+			},
+			[]string{":4\n"},
+			"y\n",
+		},
+		{
+			[]string{"fit", "--method", ""},
+			[]string{"joint-gram\tlinear", "auto\n"},
+			"anm",
+		},
+		{
+			[]string{"fit", "--select", ""},
+			[]string{"kendall\t"},
+			"",
+		},
+		{
+			[]string{"causal", "--method", ""},
+			[]string{"anm\n"},
+			"joint-gram",
+		},
+		{
+			[]string{"fit", "--encoding", ""},
+			[]string{"windows-1252\n", "utf-16\n"},
+			"",
+		},
 		{
 			[]string{"fit", "--data", ""},
-			[]string{"csv\n", "parquet\n", "xlsx\n", "feather\n", ":8\n"},
+			[]string{
+				"csv\n", "parquet\n",
+				"xlsx\n", "feather\n",
+				":8\n",
+			},
 			"",
 		},
 		{
 			[]string{"fit", "--fold", ""},
-			[]string{"exact\n", "blanks\n", "case\n", ":4\n"},
+			[]string{
+				"exact\n", "blanks\n",
+				"case\n",
+				":4\n",
+			},
 			"",
 		},
-		{[]string{"fit", "--undeclared", ""}, []string{"found\n", "numbers\n"}, ""},
-		{[]string{"predict", ""}, []string{"json\n", ":8\n"}, ""},
-		{[]string{"predict", "m.json", ""}, []string{"jsonl.gz\n"}, ""},
-		{[]string{"check", ""}, []string{"yaml\n", ":8\n"}, ""},
+		{
+			[]string{"fit", "--undeclared", ""},
+			[]string{"found\n", "numbers\n"},
+			"",
+		},
+		{
+			[]string{"predict", ""},
+			[]string{"json\n", ":8\n"},
+			"",
+		},
+		{
+			[]string{"predict", "m.json", ""},
+			[]string{"jsonl.gz\n"},
+			"",
+		},
+		{
+			[]string{"check", ""},
+			[]string{"yaml\n", ":8\n"},
+			"",
+		},
 	} {
 		got := dptrain(t, append([]string{"__complete"}, c.args...)...)
 		for _, want := range c.want {
 			if !strings.Contains(got.stdout, want) {
-				t.Errorf("%v: no %q in %q", c.args, want, got.stdout)
+				t.Errorf(
+					"%v: no %q in %q",
+					c.args, want, got.stdout,
+				)
 			}
 		}
 		if c.not != "" && strings.Contains(got.stdout, c.not) {
-			t.Errorf("%v: %q in %q", c.args, c.not, got.stdout)
+			t.Errorf(
+				"%v: %q in %q",
+				c.args, c.not, got.stdout,
+			)
 		}
 	}
 }
@@ -77,7 +147,10 @@ func TestCompletesValues(t *testing.T) {
 // TestRangeAndDateFlags checks that --range and --date have the same effect as the recipe keys.
 func TestRangeAndDateFlags(t *testing.T) {
 	chdirTemp(t)
-	writeFile(t, "t.csv", "born,size,y\n2000-01-02,1,2\n")
+	writeFile(
+		t, "t.csv",
+		"born,size,y\n2000-01-02,1,2\n",
+	)
 	writeFile(
 		t,
 		"recipe.yaml",
@@ -93,7 +166,11 @@ func TestRangeAndDateFlags(t *testing.T) {
 	}
 	got := dptrain(
 		t,
-		append(base, "--date", "born=2006-01-02", "--range", "y=0:9")...,
+		append(
+			base, "--date",
+			"born=2006-01-02",
+			"--range", "y=0:9",
+		)...,
 	)
 	if got != want || got.code != exitOK {
 		t.Errorf("%+v, want %+v", got, want)
@@ -101,8 +178,12 @@ func TestRangeAndDateFlags(t *testing.T) {
 	for text, args := range map[string][]string{
 		"--date needs":            {"--date", "born"},
 		"is not NAME=LOWER:UPPER": {"--range", "y"},
-		"--date: ":                {"--date", "born=Jan", "--range", "y=0:9"},
-		"--range: ":               {"--range", "y=9:0"},
+		"--date: ": {
+			"--date", "born=Jan",
+			"--range",
+			"y=0:9",
+		},
+		"--range: ": {"--range", "y=9:0"},
 	} {
 		got := dptrain(t, append(base, args...)...)
 		if !strings.Contains(got.stderr, text) {

@@ -11,32 +11,48 @@ import (
 // writeLeaves writes the public table of the repository to the working directory, in two parts.
 func writeLeaves(t *testing.T) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "testdata", "leaves.csv"))
+	text, err := os.ReadFile(filepath.Join(
+		"..", "..", "testdata",
+		"leaves.csv",
+	))
 	if err != nil {
 		t.Fatal(err)
 	}
 	chdirTemp(t)
 	lines := strings.SplitAfter(string(text), "\n")
 	writeFile(t, "known.csv", strings.Join(lines[:1001], ""))
-	writeFile(t, "new.csv", lines[0]+strings.Join(lines[1001:1401], ""))
+	writeFile(
+		t, "new.csv",
+		lines[0]+strings.Join(lines[1001:1401], ""),
+	)
 }
 
 // TestCompress checks that predict can read the model of every method, and that the model has the printed errors.
 func TestCompress(t *testing.T) {
 	writeLeaves(t)
-	truth := strings.Split(readFile(t, "new.csv"), "\n")[1:401]
+	truth := strings.Split(
+		readFile(t, "new.csv"),
+		"\n",
+	)[1:401]
 	for name, args := range map[string][]string{
 		"snc":        nil,
 		"metric":     {"--metric", "--passes", "30"},
 		"components": {"--components", "3", "--vectors", "30"},
-		"subsample":  {"--method", "subsample", "--share", "0.2"},
-		"cnn":        {"--method", "cnn"},
-		"fcnn":       {"--method", "fcnn"},
-		"knn":        {"--method", "knn", "--neighbours", "5"},
+		"subsample": {
+			"--method", "subsample",
+			"--share", "0.2",
+		},
+		"cnn":  {"--method", "cnn"},
+		"fcnn": {"--method", "fcnn"},
+		"knn":  {"--method", "knn", "--neighbours", "5"},
 	} {
 		out := name + ".json"
 		args = append(
-			[]string{"compress", "--public", "known.csv", "--test", "new.csv", "-o", out},
+			[]string{
+				"compress", "--public", "known.csv",
+				"--test", "new.csv",
+				"-o", out,
+			},
 			args...,
 		)
 		got := dptrain(t, args...)
@@ -48,14 +64,23 @@ func TestCompress(t *testing.T) {
 		}
 		again := dptrain(t, append(args, "--force")...)
 		if again != got {
-			t.Errorf("%s is not repeated: %+v", name, again)
+			t.Errorf(
+				"%s is not repeated: %+v",
+				name, again,
+			)
 		}
 		file := readFile(t, out)
 		if !strings.Contains(file, "without privacy") ||
 			!strings.Contains(file, `"guarantee": null`) {
-			t.Errorf("%s does not say so: %.400s", name, file)
+			t.Errorf(
+				"%s does not say so: %.400s",
+				name, file,
+			)
 		}
-		predicted := strings.Split(dptrain(t, "predict", out, "new.csv").stdout, "\n")[1:]
+		predicted := strings.Split(
+			dptrain(t, "predict", out, "new.csv").stdout,
+			"\n",
+		)[1:]
 		wrong := 0
 		for i, line := range truth {
 			if line[strings.LastIndex(line, ",")+1:] != predicted[i] {
@@ -66,7 +91,10 @@ func TestCompress(t *testing.T) {
 		fields := strings.Fields(strings.Split(sentence, "\n")[0])
 		said := fields[len(fields)-1]
 		if said != formatShare(wrong, 400) || wrong > 100 {
-			t.Errorf("%s: %d of 400 are wrong, and it says %s", name, wrong, said)
+			t.Errorf(
+				"%s: %d of 400 are wrong, and it says %s",
+				name, wrong, said,
+			)
 		}
 	}
 }
@@ -90,9 +118,15 @@ func TestCompressHoldsRecords(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	file := readFile(t, "all.json")
-	cells := strings.Split(strings.Split(readFile(t, "known.csv"), "\n")[1], ",")
+	cells := strings.Split(
+		strings.Split(readFile(t, "known.csv"), "\n")[1],
+		",",
+	)
 	want := `{"class":"` + cells[6] + `","at":[` +
-		strings.ReplaceAll(strings.Join(cells[:5], ","), ".0,", ",") + ","
+		strings.ReplaceAll(
+			strings.Join(cells[:5], ","),
+			".0,", ",",
+		) + ","
 	if !strings.Contains(file, want) {
 		t.Errorf("%s is not in the model", want)
 	}
@@ -108,13 +142,21 @@ func TestCompressIsRefused(t *testing.T) {
 			t.Errorf("%q: %+v", args, got)
 		}
 	}
-	must(0, "", "compress", "--public", "known.csv", "-o", "leaves.json")
+	must(
+		0, "", "compress",
+		"--public", "known.csv",
+		"-o", "leaves.json",
+	)
 	const what = "this is a model made by compress, without privacy, not a report"
 	must(4, what, "report", "leaves.json")
 	must(4, what, "verify", "leaves.json")
 	must(2, "the model has no probabilities: it is a nearest-neighbour model", "predict", "--probability",
 		"leaves.json", "new.csv")
-	must(4, "this one predicts classes", "predict", "--interval", "0.9", "leaves.json", "new.csv")
+	must(
+		4, "this one predicts classes", "predict",
+		"--interval", "0.9",
+		"leaves.json", "new.csv",
+	)
 
 	writeFile(t, "line.csv", lineCSV(200))
 	must(0, "", "fit",
@@ -125,7 +167,10 @@ func TestCompressIsRefused(t *testing.T) {
 		"-q",
 	)
 	must(0, "OK  ", "verify", "out")
-	err := os.Rename("leaves.json", filepath.Join("out", "release", "model.json"))
+	err := os.Rename(
+		"leaves.json",
+		filepath.Join("out", "release", "model.json"),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,24 +221,51 @@ func TestCompressMistakes(t *testing.T) {
 			2,
 			"--gamma2 must be above 0 and at most 1e+06",
 		},
-		{"--public known.csv -o m.json --share 0.1 --vectors 9", 2, "not both"},
-		{"--public known.csv -o m.json --share 1.5", 2, "at most 1"},
-		{"--public known.csv -o m.json --vectors 0", 2, "at least 1"},
+		{
+			"--public known.csv -o m.json --share 0.1 --vectors 9",
+			2, "not both",
+		},
+		{
+			"--public known.csv -o m.json --share 1.5",
+			2, "at most 1",
+		},
+		{
+			"--public known.csv -o m.json --vectors 0",
+			2, "at least 1",
+		},
 		{
 			"--public known.csv -o m.json --vectors 6 --neighbours 7",
 			2,
 			"fewer vectors than voting neighbours: 6 of 7",
 		},
-		{"--public known.csv -o m.json --neighbours 0", 2, "between 1 and 1000"},
-		{"--public known.csv -o m.json --components 0", 2, "at least 1"},
-		{"--public known.csv -o m.json --passes 0", 2, "at least 1"},
-		{"--public known.csv -o m.json --target leaf", 2, `no column "leaf"`},
-		{"--public known.csv -o m.json --categories leaf", 2, `no column "leaf"`},
+		{
+			"--public known.csv -o m.json --neighbours 0",
+			2, "between 1 and 1000",
+		},
+		{
+			"--public known.csv -o m.json --components 0",
+			2, "at least 1",
+		},
+		{
+			"--public known.csv -o m.json --passes 0",
+			2, "at least 1",
+		},
+		{
+			"--public known.csv -o m.json --target leaf",
+			2, `no column "leaf"`,
+		},
+		{
+			"--public known.csv -o m.json --categories leaf",
+			2, `no column "leaf"`,
+		},
 		{"--public known.csv -o there.json", 2, "already exists"},
 		{"--public one.csv -o m.json", 2, "--target"},
 		{"--public alone.csv -o m.json", 4, "there is no feature column"},
 		{"--public nowhere.csv -o m.json", 4, "nowhere.csv"},
-		{"--public known.csv --test nowhere.csv -o m.json", 4, "nowhere.csv"},
+		{
+			"--public known.csv --test nowhere.csv -o m.json",
+			4, "nowhere.csv",
+		},
 	} {
 		got := dptrain(t, append([]string{"compress"}, strings.Fields(c.args)...)...)
 		if got.code != c.code || !strings.Contains(got.stderr, c.says) {
@@ -209,7 +281,11 @@ func TestCompressMistakes(t *testing.T) {
 func TestCompressKnownTable(t *testing.T) {
 	writeLeaves(t)
 	for _, args := range [][]string{
-		{"ledger", "init", "dptrain.ledger", "--dataset", "leaves", "--epsilon", "9"},
+		{
+			"ledger", "init", "dptrain.ledger",
+			"--dataset", "leaves", "--epsilon",
+			"9",
+		},
 		{
 			"fit",
 			"--data", "known.csv",
@@ -229,12 +305,20 @@ func TestCompressKnownTable(t *testing.T) {
 		{"--public", "known.csv"},
 		{"--public", "new.csv", "--test", "known.csv"},
 	} {
-		got := dptrain(t, append(append([]string{"compress"}, args...), "-o", "m.json")...)
-		if got.code != 6 || !strings.Contains(got.stderr, `as data set "leaves"`) {
+		got := dptrain(t, append(
+			append([]string{"compress"}, args...),
+			"-o", "m.json",
+		)...)
+		if got.code != 6 ||
+			!strings.Contains(got.stderr, `as data set "leaves"`) {
 			t.Errorf("%q: %+v", args, got)
 		}
 	}
-	got := dptrain(t, "compress", "--public", "new.csv", "-o", "m.json")
+	got := dptrain(
+		t, "compress", "--public",
+		"new.csv", "-o",
+		"m.json",
+	)
 	if got.code != 0 {
 		t.Errorf("%+v", got)
 	}

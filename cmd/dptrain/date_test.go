@@ -18,7 +18,12 @@ func TestFitDates(t *testing.T) {
 	day := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i := range 3000 {
 		at := day.AddDate(0, 0, i%1000)
-		fmt.Fprintf(&b, "%s;%d,5\n", at.Format("02.01.2006"), int(at.Month()))
+		fmt.Fprintf(
+			&b,
+			"%s;%d,5\n",
+			at.Format("02.01.2006"),
+			int(at.Month()),
+		)
 	}
 	writeFile(t, "t.csv", b.String())
 	writeFile(t, "recipe.yaml", `data:
@@ -33,7 +38,10 @@ model: {method: joint-gram}
 		t.Fatalf("%+v", got)
 	}
 	model := readFile(t, "out/release/model.json")
-	for _, name := range []string{"admitted.days", "admitted.month", "admitted.weekday"} {
+	for _, name := range []string{
+		"admitted.days", "admitted.month",
+		"admitted.weekday",
+	} {
 		if !strings.Contains(model, name) {
 			t.Errorf("the model lacks %s", name)
 		}
@@ -46,8 +54,16 @@ model: {method: joint-gram}
 		"-",
 	)
 	var winter, summer float64
-	n, err := fmt.Sscanf(got.stdout, "prediction\n%g\n%g\n", &winter, &summer)
-	if n != 2 || winter < 11 || winter > 14 || summer > 3 || summer < 0 {
+	n, err := fmt.Sscanf(
+		got.stdout,
+		"prediction\n%g\n%g\n",
+		&winter, &summer,
+	)
+	if n != 2 ||
+		winter < 11 ||
+		winter > 14 ||
+		summer > 3 ||
+		summer < 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	got = dptrainIn(
@@ -63,6 +79,9 @@ model: {method: joint-gram}
 	}
 	h, err := dataset.ReadHeading("t.csv", dataset.ReadOptions{})
 	if err != nil || len(h.Notes) == 0 {
-		t.Errorf("semicolons are not noticed: %+v, %v", h, err)
+		t.Errorf(
+			"semicolons are not noticed: %+v, %v",
+			h, err,
+		)
 	}
 }

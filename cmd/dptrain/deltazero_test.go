@@ -26,10 +26,14 @@ func TestDeltaZeroByFlags(t *testing.T) {
 			exitRecipe,
 			"the model (adassp) draws Gaussian noise",
 		},
-		{"plan ../../examples/kendall.yaml --delta 0 --holdout 0", 0, "exponential"},
+		{
+			"plan ../../examples/kendall.yaml --delta 0 --holdout 0",
+			0, "exponential",
+		},
 	} {
 		got := dptrain(t, strings.Fields(c.flags)...)
-		if got.code != c.code || !strings.Contains(got.stdout+got.stderr, c.want) {
+		if got.code != c.code ||
+			!strings.Contains(got.stdout+got.stderr, c.want) {
 			t.Errorf("%s: %+v", c.flags, got)
 		}
 	}

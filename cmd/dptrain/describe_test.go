@@ -22,12 +22,18 @@ func TestDescribe(t *testing.T) {
 	}
 	first := dptrain(t, args...)
 	if first.code != 0 || first.stderr != "" {
-		t.Fatalf("exit %d\n%s%s", first.code, first.stdout, first.stderr)
+		t.Fatalf(
+			"exit %d\n%s%s",
+			first.code, first.stdout, first.stderr,
+		)
 	}
 	for _, want := range []string{"Records: ", "0 to 110", "night ", "Groups by ward",
 		"Strongest associations", "Warnings: no-ledger"} {
 		if !strings.Contains(first.stdout, want) {
-			t.Errorf("no %q in\n%s", want, first.stdout)
+			t.Errorf(
+				"no %q in\n%s",
+				want, first.stdout,
+			)
 		}
 	}
 	lines := strings.Split(strings.TrimSuffix(first.stdout, "\n"), "\n")
@@ -44,7 +50,10 @@ func TestDescribe(t *testing.T) {
 	}
 	again := dptrain(t, args...)
 	if again.code != 2 || !strings.Contains(again.stderr, "already exists") {
-		t.Errorf("a second run: exit %d, %s", again.code, again.stderr)
+		t.Errorf(
+			"a second run: exit %d, %s",
+			again.code, again.stderr,
+		)
 	}
 	for _, path := range []string{
 		out,
@@ -55,7 +64,10 @@ func TestDescribe(t *testing.T) {
 		if r.code != 0 ||
 			!strings.HasPrefix(first.stdout, r.stdout) ||
 			r.stdout == "" {
-			t.Errorf("report %s: exit %d\n%s%s", path, r.code, r.stdout, r.stderr)
+			t.Errorf(
+				"report %s: exit %d\n%s%s",
+				path, r.code, r.stdout, r.stderr,
+			)
 		}
 	}
 	for format, want := range map[string]string{
@@ -83,20 +95,34 @@ func TestDescribe(t *testing.T) {
 	} {
 		r := dptrain(t, "report", out, flag)
 		if r.code != 2 {
-			t.Errorf("report %s: exit %d", flag, r.code)
+			t.Errorf(
+				"report %s: exit %d",
+				flag, r.code,
+			)
 		}
 	}
 	v := dptrain(t, "verify", out)
 	if v.code != 0 || !strings.Contains(v.stdout, "\nOK  ") {
-		t.Errorf("verify: exit %d\n%s%s", v.code, v.stdout, v.stderr)
+		t.Errorf(
+			"verify: exit %d\n%s%s",
+			v.code, v.stdout, v.stderr,
+		)
 	}
 	entries, err := os.ReadDir(filepath.Join(out, "release"))
 	if err != nil || len(entries) != 2 {
-		t.Errorf("%d files in release/ (%v)", len(entries), err)
+		t.Errorf(
+			"%d files in release/ (%v)",
+			len(entries), err,
+		)
 	}
-	r := dptrain(t, append(args, "--force", "--quiet")...)
+	r := dptrain(t, append(
+		args, "--force", "--quiet",
+	)...)
 	if r.code != 0 || r.stdout+r.stderr != "" {
-		t.Errorf("replaced: exit %d, %s%s", r.code, r.stdout, r.stderr)
+		t.Errorf(
+			"replaced: exit %d, %s%s",
+			r.code, r.stdout, r.stderr,
+		)
 	}
 }
 
@@ -118,7 +144,9 @@ func TestDescribeLedger(t *testing.T) {
 		"--dataset", "visits",
 		"--out", out,
 	}
-	plan := dptrain(t, append(args, "--plan", "--json")...)
+	plan := dptrain(t, append(
+		args, "--plan", "--json",
+	)...)
 	var b struct {
 		Method string
 		Steps  []struct{ ID string }
@@ -133,7 +161,10 @@ func TestDescribeLedger(t *testing.T) {
 		b.Ledger == nil ||
 		!b.Ledger.Fits ||
 		len(b.Steps) < 10 {
-		t.Errorf("plan: exit %d, %v\n%s%s", plan.code, err, plan.stdout, plan.stderr)
+		t.Errorf(
+			"plan: exit %d, %v\n%s%s",
+			plan.code, err, plan.stdout, plan.stderr,
+		)
 	}
 	if _, err := os.Stat(out); err == nil {
 		t.Error("--plan made the output folder")
@@ -142,22 +173,37 @@ func TestDescribeLedger(t *testing.T) {
 	if r.code != 0 ||
 		!strings.Contains(r.stdout, "Ledger: entry 3 for data set visits") ||
 		strings.Contains(r.stdout, "no-ledger") {
-		t.Fatalf("exit %d\n%s%s", r.code, r.stdout, r.stderr)
+		t.Fatalf(
+			"exit %d\n%s%s",
+			r.code, r.stdout, r.stderr,
+		)
 	}
 	v := dptrain(t, "verify", out, "--ledger", ledger)
 	if v.code != 0 ||
 		!strings.Contains(joinWords(v.stdout), "is this run, with the same head") {
-		t.Errorf("verify: exit %d\n%s%s", v.code, v.stdout, v.stderr)
+		t.Errorf(
+			"verify: exit %d\n%s%s",
+			v.code, v.stdout, v.stderr,
+		)
 	}
 	if v := dptrain(t, "ledger", "verify", ledger, "--report", out); v.code != 0 {
-		t.Errorf("ledger verify: exit %d\n%s%s", v.code, v.stdout, v.stderr)
+		t.Errorf(
+			"ledger verify: exit %d\n%s%s",
+			v.code, v.stdout, v.stderr,
+		)
 	}
 	refused := dptrain(
 		t,
-		append(args, "--epsilon=2.9", "--out="+filepath.Join(dir, "two"))...,
+		append(
+			args, "--epsilon=2.9",
+			"--out="+filepath.Join(dir, "two"),
+		)...,
 	)
 	if refused.code != 2 { // the flag is repeated
-		t.Errorf("exit %d: %s", refused.code, refused.stderr)
+		t.Errorf(
+			"exit %d: %s",
+			refused.code, refused.stderr,
+		)
 	}
 	larger := []string{
 		"describe", "../../testdata/visits.csv",
@@ -170,7 +216,10 @@ func TestDescribeLedger(t *testing.T) {
 	refused = dptrain(t, larger...)
 	if refused.code != 5 ||
 		!strings.Contains(refused.stderr, "the largest epsilon that fits is") {
-		t.Errorf("exit %d: %s", refused.code, refused.stderr)
+		t.Errorf(
+			"exit %d: %s",
+			refused.code, refused.stderr,
+		)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "two", "release")); err == nil {
 		t.Error("a refused description was published")
@@ -195,38 +244,81 @@ func TestDescribeRefuses(t *testing.T) {
 	}{
 		{2, nil, "takes the table"},
 		{3, []string{data}, "epsilon is required"},
-		{3, []string{data, "--epsilon", "0"}, "greater than 0"},
-		{4, []string{"none.csv", "--epsilon", "1"}, "none.csv"},
+		{
+			3,
+			[]string{data, "--epsilon", "0"},
+			"greater than 0",
+		},
 		{
 			4,
-			[]string{data, "--epsilon", "1", "--exclude", "patient_id", "--by", "wrad"},
+			[]string{"none.csv", "--epsilon", "1"},
+			"none.csv",
+		},
+		{
+			4,
+			[]string{
+				data, "--epsilon", "1",
+				"--exclude", "patient_id", "--by",
+				"wrad",
+			},
 			`did you mean "ward"?`,
 		},
 		{
 			4,
-			[]string{data, "--epsilon", "1", "--columns", "age,dos"},
+			[]string{
+				data, "--epsilon", "1",
+				"--columns", "age,dos",
+			},
 			`did you mean "dose"?`,
 		},
 		{
 			3,
-			[]string{data, "--epsilon", "1", "--columns", "age", "--exclude", "age"},
+			[]string{
+				data, "--epsilon", "1",
+				"--columns", "age", "--exclude",
+				"age",
+			},
 			"not both",
 		},
 		{
 			3,
-			[]string{data, "--epsilon", "1", "--by", "age", "--range", "age=0:9"},
+			[]string{
+				data, "--epsilon", "1",
+				"--by", "age", "--range",
+				"age=0:9",
+			},
 			"declare its categories",
 		},
 		{
 			3,
-			[]string{data, "--epsilon", "1", "--relation", "substitute-private-columns"},
+			[]string{
+				data, "--epsilon", "1",
+				"--relation", "substitute-private-columns",
+			},
 			"protects whole records",
 		},
-		{3, []string{data, "--epsilon", "1", "--relation", "both"}, "unknown name"},
-		{3, []string{data, "--epsilon", "1", "--delta", "0"}, "delta"},
 		{
 			3,
-			[]string{data, "--epsilon", "1", "--unit", "patient_id"},
+			[]string{
+				data, "--epsilon", "1",
+				"--relation", "both",
+			},
+			"unknown name",
+		},
+		{
+			3,
+			[]string{
+				data, "--epsilon", "1",
+				"--delta", "0",
+			},
+			"delta",
+		},
+		{
+			3,
+			[]string{
+				data, "--epsilon", "1",
+				"--unit", "patient_id",
+			},
 			"--max-rows: privacy.unit.max_rows is required",
 		},
 		{
@@ -240,19 +332,47 @@ func TestDescribeRefuses(t *testing.T) {
 			},
 			"add-remove",
 		},
-		{2, []string{data, "--epsilon", "1", "--range", "age"}, "NAME=LOWER:UPPER"},
-		{2, []string{data, "--epsilon", "1", "--note", "x"}, "--dataset"},
-		{4, []string{chdirWith("x.csv", ""), "--epsilon", "1"}, "x.csv"},
+		{
+			2,
+			[]string{
+				data, "--epsilon", "1",
+				"--range", "age",
+			},
+			"NAME=LOWER:UPPER",
+		},
+		{
+			2,
+			[]string{
+				data, "--epsilon", "1",
+				"--note", "x",
+			},
+			"--dataset",
+		},
+		{
+			4,
+			[]string{
+				chdirWith("x.csv", ""),
+				"--epsilon", "1",
+			},
+			"x.csv",
+		},
 	} {
 		r := dptrain(
 			t,
 			append(
 				[]string{"describe"},
-				append(c.args, "--out", filepath.Join(t.TempDir(), "out"))...,
+				append(
+					c.args, "--out",
+					filepath.Join(t.TempDir(), "out"),
+				)...,
 			)...,
 		)
-		if r.code != c.code || !strings.Contains(joinWords(r.stderr), c.want) {
-			t.Errorf("%v: exit %d, %s", c.args, r.code, r.stderr)
+		if r.code != c.code ||
+			!strings.Contains(joinWords(r.stderr), c.want) {
+			t.Errorf(
+				"%v: exit %d, %s",
+				c.args, r.code, r.stderr,
+			)
 		}
 	}
 }
@@ -285,12 +405,18 @@ func TestDescribeTables(t *testing.T) {
 			r := dptrain(
 				t,
 				append(
-					[]string{"describe", file, "--epsilon", "3", "--out", out},
+					[]string{
+						"describe", file, "--epsilon", "3",
+						"--out", out,
+					},
 					more...,
 				)...,
 			)
 			if r.code != 0 {
-				t.Errorf("%s %v: exit %d, %s", name, more, r.code, r.stderr)
+				t.Errorf(
+					"%s %v: exit %d, %s",
+					name, more, r.code, r.stderr,
+				)
 				continue
 			}
 			v := dptrain(t, "verify", out)
@@ -314,7 +440,11 @@ func TestDescribeScript(t *testing.T) {
 	var pairs []string
 	for name, more := range map[string][]string{
 		"undeclared": {"--exclude", "patient_id"},
-		"persons":    {"--unit", "patient_id", "--max-rows", "3", "--by", "ward"},
+		"persons": {
+			"--unit", "patient_id",
+			"--max-rows", "3",
+			"--by", "ward",
+		},
 		"numbers": {
 			"--columns", "age,dose",
 			"--undeclared", "numbers",
@@ -332,7 +462,10 @@ func TestDescribeScript(t *testing.T) {
 		}
 		r := dptrain(t, "report", out, "--check-script")
 		if r.code != 0 {
-			t.Fatalf("%s: exit %d, %s", name, r.code, r.stderr)
+			t.Fatalf(
+				"%s: exit %d, %s",
+				name, r.code, r.stderr,
+			)
 		}
 		script := filepath.Join(dir, name+".py")
 		err := os.WriteFile(script, []byte(r.stdout), 0o600)
@@ -343,7 +476,10 @@ func TestDescribeScript(t *testing.T) {
 	}
 	for i, line := range runScripts(t, pairs...) {
 		if !strings.HasPrefix(line, "ok ") {
-			t.Errorf("%s: %s", pairs[2*i], line)
+			t.Errorf(
+				"%s: %s",
+				pairs[2*i], line,
+			)
 		}
 	}
 }

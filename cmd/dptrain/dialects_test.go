@@ -21,12 +21,25 @@ func TestDialects(t *testing.T) {
 		{Name: "größe"},
 		{Name: "preis"},
 		{
-			Name:       "ort",
-			Kind:       dataset.Category,
-			Categories: []string{"Köln", "Zürich", "a, b; c"},
+			Name: "ort",
+			Kind: dataset.Category,
+			Categories: []string{
+				"Köln", "Zürich",
+				"a, b; c",
+			},
 		},
-		{Name: "tag.days", Source: "tag", Part: "days", Date: "2006-01-02"},
-		{Name: "tag.month", Source: "tag", Part: "month", Date: "2006-01-02"},
+		{
+			Name:   "tag.days",
+			Source: "tag",
+			Part:   "days",
+			Date:   "2006-01-02",
+		},
+		{
+			Name:   "tag.month",
+			Source: "tag",
+			Part:   "month",
+			Date:   "2006-01-02",
+		},
 	}}
 	want := [][]float64{
 		{1.5, 2.25, math.NaN(), 1234.5, -7, .125},
@@ -44,9 +57,21 @@ func TestDialects(t *testing.T) {
 	}{
 		{"pandas.csv", "", ""},
 		{"pandas-semicolon.csv", "--decimal ,", "--decimal ,"},
-		{"pandas-semicolon.csv", `read with --separator ";"`, "--separator ; --decimal ,"},
-		{"pandas-latin1.csv", "--encoding windows-1252", "--encoding latin1 --decimal ,"},
-		{"pandas-latin1.csv", "--decimal ,", "--encoding windows-1252 --decimal ,"},
+		{
+			"pandas-semicolon.csv",
+			`read with --separator ";"`,
+			"--separator ; --decimal ,",
+		},
+		{
+			"pandas-latin1.csv",
+			"--encoding windows-1252",
+			"--encoding latin1 --decimal ,",
+		},
+		{
+			"pandas-latin1.csv",
+			"--decimal ,",
+			"--encoding windows-1252 --decimal ,",
+		},
 		{"pandas-tab.tsv.gz", "", ""},
 		{"pandas-quoted.csv", "read with --quote single", ""},
 		{"pandas-quoted.csv", "--quote single", "--quote single"},
@@ -55,9 +80,16 @@ func TestDialects(t *testing.T) {
 			"--encoding windows-1252",
 			"--separator | --quote none --encoding cp850 --header größe,ort,preis,tag",
 		},
-		{"pandas-index.csv", "has no name", "--skip 1 --header index,größe,ort,preis,tag"},
+		{
+			"pandas-index.csv",
+			"has no name",
+			"--skip 1 --header index,größe,ort,preis,tag",
+		},
 		{"pandas-sentinel.csv", "", "--missing -999"},
-		{"pandas.jsonl", "--header", "--header größe,ort,preis,tag"},
+		{
+			"pandas.jsonl", "--header",
+			"--header größe,ort,preis,tag",
+		},
 		{"pandas.json", "JSON Lines", "-"},
 		{"pandas.xlsx", "", ""},
 		{"pyarrow.csv", "", ""},
@@ -73,7 +105,10 @@ func TestDialects(t *testing.T) {
 		{"polars.parquet", "", ""},
 		{"duckdb.csv", "", ""},
 		{"duckdb-semicolon.csv", "--decimal .", "--decimal ."},
-		{"duckdb.jsonl", "--header", "--header größe,ort,preis,tag"},
+		{
+			"duckdb.jsonl", "--header",
+			"--header größe,ort,preis,tag",
+		},
 		{"sqlite.csv", "", ""},
 		{"sqlite.tsv", "", ""},
 		{"sqlite-list.csv", `--separator "|"`, ""},
@@ -81,10 +116,21 @@ func TestDialects(t *testing.T) {
 		{"postgres-text.tsv", "", ""},
 		{"psql.csv", `--separator ";"`, ""},
 		{"mawk.csv", `--separator "^"`, ""},
-		{"node.jsonl", "--header", "--header größe,ort,preis,tag"},
+		{
+			"node.jsonl", "--header",
+			"--header größe,ort,preis,tag",
+		},
 		{"libreoffice.xlsx", "", ""},
-		{"libreoffice-latin.csv", "--encoding windows-1252", "--encoding windows-1252"},
-		{"libreoffice-unicode.csv", "--encoding utf-16", "--encoding utf-16"},
+		{
+			"libreoffice-latin.csv",
+			"--encoding windows-1252",
+			"--encoding windows-1252",
+		},
+		{
+			"libreoffice-unicode.csv",
+			"--encoding utf-16",
+			"--encoding utf-16",
+		},
 		{"libreoffice.ods", "as .xlsx", "-"},
 		{"libreoffice.xls", "as .xlsx", "-"},
 		{"gnumeric.xlsx", "", ""},
@@ -95,8 +141,15 @@ func TestDialects(t *testing.T) {
 			"--encoding utf-16",
 			"--encoding utf-16 --separator tab",
 		},
-		{"excel-german.csv", "as its first line declares", "--decimal , --thousands ."},
-		{"excel-german.csv", "declares", "--skip 1 --separator ; --decimal , --thousands ."},
+		{
+			"excel-german.csv",
+			"as its first line declares",
+			"--decimal , --thousands .",
+		},
+		{
+			"excel-german.csv", "declares",
+			"--skip 1 --separator ; --decimal , --thousands .",
+		},
 		{
 			"libreoffice-french.csv",
 			"--decimal ,",
@@ -113,7 +166,10 @@ func TestDialects(t *testing.T) {
 		{"report.csv", "--skip", "--skip 2"},
 		{"mac.csv", "line endings", "-"},
 	} {
-		path := filepath.Join("..", "..", "testdata", "dialects", c.file)
+		path := filepath.Join(
+			"..", "..", "testdata",
+			"dialects", c.file,
+		)
 		seen[c.file] = true
 		schema := schema
 		if c.file == "gnumeric.csv" {
@@ -129,8 +185,12 @@ func TestDialects(t *testing.T) {
 		for k := 0; k <= len(given); k += 2 { // add one flag after another, as the messages name them
 			told += dptrain(t, append([]string{"init", path}, given[:k]...)...).stderr
 		}
-		if c.first == "" && told != "" || !strings.Contains(told, c.first) {
-			t.Errorf("%s: %q is said, not %q", c.file, told, c.first)
+		if c.first == "" && told != "" ||
+			!strings.Contains(told, c.first) {
+			t.Errorf(
+				"%s: %q is said, not %q",
+				c.file, told, c.first,
+			)
 		}
 		if c.flags == "-" {
 			continue
@@ -146,8 +206,12 @@ func TestDialects(t *testing.T) {
 			t.Fatal(err)
 		}
 		header, err := dataset.Header(path, o)
-		if err != nil || !slices.Equal(header[len(header)-4:], names) {
-			t.Errorf("%s: header %q, %v", c.file, header, err)
+		if err != nil ||
+			!slices.Equal(header[len(header)-4:], names) {
+			t.Errorf(
+				"%s: header %q, %v",
+				c.file, header, err,
+			)
 		}
 		table, _, err := dataset.Read(t.Context(), path, schema, o)
 		if err != nil {
@@ -175,7 +239,10 @@ func TestDialects(t *testing.T) {
 			}
 		}
 	}
-	files, err := os.ReadDir(filepath.Join("..", "..", "testdata", "dialects"))
+	files, err := os.ReadDir(filepath.Join(
+		"..", "..", "testdata",
+		"dialects",
+	))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,10 @@ func TestPitfallsNameTests(t *testing.T) {
 		for _, n := range named {
 			tests++
 			if !isTest(t, n[1], n[2]) {
-				t.Errorf("there is no %s in %s", n[2], n[1])
+				t.Errorf(
+					"there is no %s in %s",
+					n[2], n[1],
+				)
 			}
 		}
 	}
@@ -45,12 +48,21 @@ func TestPitfallsNameTests(t *testing.T) {
 // isTest reports whether a test function exists in a package or in one below internal/.
 func isTest(t *testing.T, pkg, name string) bool {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("..", "..", pkg, "*_test.go"))
+	files, err := filepath.Glob(filepath.Join(
+		"..", "..", pkg,
+		"*_test.go",
+	))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, below := range []string{"internal", filepath.Join("internal", "*")} {
-		more, err := filepath.Glob(filepath.Join("..", "..", below, pkg, "*_test.go"))
+	for _, below := range []string{
+		"internal",
+		filepath.Join("internal", "*"),
+	} {
+		more, err := filepath.Glob(filepath.Join(
+			"..", "..", below, pkg,
+			"*_test.go",
+		))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,8 +83,14 @@ func isTest(t *testing.T, pkg, name string) bool {
 // TestPlanFitsATerminal checks that a price has lines of at most 80 characters, except for the two numbers of a
 // black box, and that every step is listed below its node.
 func TestPlanFitsATerminal(t *testing.T) {
-	for _, name := range []string{"classes", "search", "dpfsdr-sizes", "brc-pure"} {
-		got := dptrain(t, "plan", "../../examples/"+name+".yaml")
+	for _, name := range []string{
+		"classes", "search",
+		"dpfsdr-sizes", "brc-pure",
+	} {
+		got := dptrain(
+			t, "plan",
+			"../../examples/"+name+".yaml",
+		)
 		if got.code != 0 ||
 			!strings.Contains(got.stdout, "\nfit/holdout/") && name != "brc-pure" {
 			t.Errorf("%s: %+v", name, got)

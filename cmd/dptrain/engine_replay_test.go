@@ -23,22 +23,34 @@ func TestEngineFlag(t *testing.T) {
 	if err := os.Mkdir("scratch", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"fit", "--target", "price", "--epsilon", "1", "-q"}
+	args := []string{
+		"fit", "--target", "price",
+		"--epsilon", "1", "-q",
+	}
 	for _, tt := range []struct {
 		name, stdin string
 		flags       []string
 	}{
-		{"memory", "", []string{"--data", table, "--engine", "memory"}},
+		{
+			"memory", "",
+			[]string{"--data", table, "--engine", "memory"},
+		},
 		{"auto", "", []string{"--data", table}},
 		{
 			"stream",
 			"",
-			[]string{"--data", table, "--engine", "stream", "--scratch", "scratch"},
+			[]string{
+				"--data", table, "--engine",
+				"stream", "--scratch", "scratch",
+			},
 		},
 		{
 			"stdin",
 			text,
-			[]string{"--data", "-", "--engine", "stream", "--scratch", "scratch"},
+			[]string{
+				"--data", "-", "--engine",
+				"stream", "--scratch", "scratch",
+			},
 		},
 	} {
 		out, err := separateProcess(
@@ -48,7 +60,10 @@ func TestEngineFlag(t *testing.T) {
 			append(append(args, "--out", tt.name), tt.flags...),
 		).CombinedOutput()
 		if err != nil {
-			t.Fatalf("%s: %v\n%s", tt.name, err, out)
+			t.Fatalf(
+				"%s: %v\n%s",
+				tt.name, err, out,
+			)
 		}
 		if got, want := readFile(t, tt.name+"/release/model.json"),
 			readFile(t, "memory/release/model.json"); got != want {
@@ -57,11 +72,17 @@ func TestEngineFlag(t *testing.T) {
 		got := runFile(t, tt.name).Rows
 		want := runFile(t, "memory").Rows
 		if got != want {
-			t.Errorf("%s: %d rows, want %d", tt.name, got, want)
+			t.Errorf(
+				"%s: %d rows, want %d",
+				tt.name, got, want,
+			)
 		}
 	}
 	if left, err := os.ReadDir("scratch"); err != nil || len(left) > 0 {
-		t.Errorf("%d folders are left: %v", len(left), err)
+		t.Errorf(
+			"%d folders are left: %v",
+			len(left), err,
+		)
 	}
 	for _, tt := range []struct {
 		flags []string
@@ -73,14 +94,22 @@ func TestEngineFlag(t *testing.T) {
 			2,
 			"--engine must be one of auto, memory, stream, spark",
 		},
-		{[]string{"--engine", "spark"}, 2, "--engine spark needs --connect"},
+		{
+			[]string{"--engine", "spark"},
+			2,
+			"--engine spark needs --connect",
+		},
 		{
 			[]string{"--connect", "sc://localhost"},
 			2,
 			"--connect needs --engine spark",
 		},
 		{
-			[]string{"--engine", "spark", "--connect", "sc://spark.example"},
+			[]string{
+				"--engine", "spark",
+				"--connect",
+				"sc://spark.example",
+			},
 			2,
 			"on another machine",
 		},
@@ -110,7 +139,10 @@ func TestEngineFlag(t *testing.T) {
 	} {
 		got := dptrain(
 			t,
-			append(append(args, "--out", "refused", "--data", table), tt.flags...)...,
+			append(append(
+				args, "--out", "refused",
+				"--data", table,
+			), tt.flags...)...,
 		)
 		if got.code != tt.code || !strings.Contains(got.stderr, tt.text) {
 			t.Errorf("%v: %+v", tt.flags, got)
@@ -147,7 +179,10 @@ func TestEngineKey(t *testing.T) {
 			"",
 			"",
 			append(
-				[]string{"fit", "sums.yaml", "-q", "--out", out},
+				[]string{
+					"fit", "sums.yaml", "-q",
+					"--out", out,
+				},
 				flags...,
 			),
 		).CombinedOutput()
@@ -155,7 +190,10 @@ func TestEngineKey(t *testing.T) {
 			t.Fatalf("%v\n%s", err, text)
 		}
 	}
-	for _, file := range []string{"model.json", "report.json", "recipe.yaml"} {
+	for _, file := range []string{
+		"model.json", "report.json",
+		"recipe.yaml",
+	} {
 		if readFile(t, "stream/release/"+file) != readFile(t, "memory/release/"+file) {
 			t.Errorf("%s depends on the engine", file)
 		}
@@ -165,9 +203,16 @@ func TestEngineKey(t *testing.T) {
 		!strings.Contains(got.stderr, "need all records in one place: svm") {
 		t.Errorf("the key is not looked at: %+v", got)
 	}
-	got = dptrain(t, "fit", "rows.yaml", "-q", "--engine", "memory")
+	got = dptrain(
+		t, "fit", "rows.yaml",
+		"-q", "--engine",
+		"memory",
+	)
 	if got.code != 0 {
-		t.Errorf("the flag does not replace the key: %+v", got)
+		t.Errorf(
+			"the flag does not replace the key: %+v",
+			got,
+		)
 	}
 }
 
@@ -180,7 +225,10 @@ func separateProcess(t *testing.T, stdin, kill string, args []string) *exec.Cmd 
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), self, args...)
-	cmd.Env = append(os.Environ(), asProcess+"=1", killAt+"="+kill)
+	cmd.Env = append(
+		os.Environ(), asProcess+"=1",
+		killAt+"="+kill,
+	)
 	cmd.Stdin = strings.NewReader(stdin)
 	return cmd
 }
@@ -209,12 +257,18 @@ func TestKilledWithScratch(t *testing.T) {
 	}
 	left, err := filepath.Glob("dptrain-scratch-*")
 	if err != nil || len(left) != 1 {
-		t.Fatalf("%d folders are left: %v", len(left), err)
+		t.Fatalf(
+			"%d folders are left: %v",
+			len(left), err,
+		)
 	}
 	if runtime.GOOS != "windows" {
 		inside, err := os.ReadDir(left[0])
 		if err != nil || len(inside) > 0 {
-			t.Errorf("%d files are left: %v", len(inside), err)
+			t.Errorf(
+				"%d files are left: %v",
+				len(inside), err,
+			)
 		}
 	}
 	if _, err := os.Stat("out/release"); err == nil {
@@ -224,7 +278,10 @@ func TestKilledWithScratch(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if left, err = filepath.Glob("dptrain-scratch-*"); err != nil || len(left) > 0 {
-		t.Errorf("%d folders are left after the next run: %v", len(left), err)
+		t.Errorf(
+			"%d folders are left after the next run: %v",
+			len(left), err,
+		)
 	}
 }
 
@@ -234,7 +291,10 @@ func TestQueryOfCluster(t *testing.T) {
 	chdirTemp(t)
 	const data = "data: {spark: select a and y from secret_table, target: y"
 	writeFile(t, "query.yaml", data+"}\nprivacy: {epsilon: 1}\n")
-	writeFile(t, "listed.yaml", data+", header: [a, y]}\nprivacy: {epsilon: 1}\n")
+	writeFile(
+		t, "listed.yaml",
+		data+", header: [a, y]}\nprivacy: {epsilon: 1}\n",
+	)
 	for _, tt := range []struct {
 		args []string
 		code int
@@ -249,7 +309,11 @@ func TestQueryOfCluster(t *testing.T) {
 			"known only to the cluster; add --connect",
 		},
 		{
-			[]string{"plan", "query.yaml", "--connect", "sc://spark.example"},
+			[]string{
+				"plan", "query.yaml",
+				"--connect",
+				"sc://spark.example",
+			},
 			2,
 			"without TLS and a token",
 		},
@@ -262,8 +326,15 @@ func TestQueryOfCluster(t *testing.T) {
 			2,
 			"--connect needs data.spark",
 		},
-		{[]string{"fit", "query.yaml"}, 4, "known only to the cluster"},
-		{[]string{"fit", "listed.yaml"}, 2, "use fit --engine spark --connect"},
+		{
+			[]string{"fit", "query.yaml"},
+			4, "known only to the cluster",
+		},
+		{
+			[]string{"fit", "listed.yaml"},
+			2,
+			"use fit --engine spark --connect",
+		},
 		{
 			[]string{"fit", "listed.yaml", "--engine", "memory"},
 			2,
@@ -274,7 +345,10 @@ func TestQueryOfCluster(t *testing.T) {
 			2,
 			"--engine spark needs --connect",
 		},
-		{[]string{"audit", "query.yaml"}, 4, "known only to the cluster"},
+		{
+			[]string{"audit", "query.yaml"},
+			4, "known only to the cluster",
+		},
 		{
 			[]string{"audit", "listed.yaml", "--own-table"},
 			2,

@@ -106,7 +106,9 @@ func TestErrorsNameNoPackage(t *testing.T) {
 				(file.Name.Name == "main" || file.Name.Name == "terminal") { // a line that starts with the program name
 				continue
 			}
-			if rest != "" && packages[word] && (word == file.Name.Name || !stages[word]) {
+			if rest != "" &&
+				packages[word] &&
+				(word == file.Name.Name || !stages[word]) {
 				t.Errorf("%s: %q", path, text)
 			}
 		}

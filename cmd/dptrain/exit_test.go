@@ -45,7 +45,10 @@ func TestExitCodes(t *testing.T) {
 		},
 		{"a target that is absent, in init", recipe.ErrTargetAbsent},
 		{"a header that cannot be used, in init", recipe.ErrHeader},
-		{"a model that cannot be read", fault.WithKind(fault.Data, errors.New("no"))},
+		{
+			"a model that cannot be read",
+			fault.WithKind(fault.Data, errors.New("no")),
+		},
 		{"a cell refused by --strict", cellError("new.csv", "a")},
 		{"a budget out of range", &budget.TargetError{}},
 		{"a plan with a Gaussian law where delta is 0", &budget.NotPureError{}},
@@ -60,17 +63,27 @@ func TestExitCodes(t *testing.T) {
 	for _, e := range errs {
 		code := exitCode(e.err)
 		if e.err != nil && exitCode(wrap(e.err)) != code {
-			t.Errorf("%s: %d, but wrapped %d", e.name, code, exitCode(wrap(e.err)))
+			t.Errorf(
+				"%s: %d, but wrapped %d",
+				e.name, code,
+				exitCode(wrap(e.err)),
+			)
 		}
 		fmt.Fprintf(&b, "%3d  %s\n", code, e.name)
 	}
 	goldenFiles(t).compare(t, "exit-codes", b.String())
 
 	topic := dptrain(t, "help", "exit-codes").stdout
-	for _, line := range strings.Split(strings.TrimSpace(b.String()), "\n") {
+	for _, line := range strings.Split(
+		strings.TrimSpace(b.String()),
+		"\n",
+	) {
 		code, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if !strings.Contains(topic, "  "+code+"  ") {
-			t.Errorf("code %s is not in `dptrain help exit-codes`", code)
+			t.Errorf(
+				"code %s is not in `dptrain help exit-codes`",
+				code,
+			)
 		}
 	}
 }
@@ -92,7 +105,9 @@ func TestPanicReportHasPositionsOnly(t *testing.T) {
 				panic("cell 4711")
 			}
 			var other parallel.Group
-			other.Go(func() { panicElsewhere() })
+			other.Go(func() {
+				panicElsewhere()
+			})
 			other.Wait()
 		}
 		code := a.run(
@@ -102,20 +117,32 @@ func TestPanicReportHasPositionsOnly(t *testing.T) {
 		if code != exitInternal ||
 			stdout.String() != "" ||
 			!strings.Contains(stderr.String(), "internal error") {
-			t.Errorf("code %d, stdout %q, stderr %q", code, stdout.String(), stderr.String())
+			t.Errorf(
+				"code %d, stdout %q, stderr %q",
+				code, stdout.String(), stderr.String(),
+			)
 		}
 		if strings.Contains(stderr.String(), "4711") ||
 			strings.Contains(stderr.String(), "0x") {
-			t.Errorf("the value reached the terminal: %s", stderr.String())
+			t.Errorf(
+				"the value reached the terminal: %s",
+				stderr.String(),
+			)
 		}
 		where := strings.Contains(stderr.String(), "exit_test.go:")
 		if where != debug {
-			t.Errorf("debug %v: %s", debug, stderr.String())
+			t.Errorf(
+				"debug %v: %s",
+				debug, stderr.String(),
+			)
 		}
 		if i == 3 &&
 			(!strings.Contains(stderr.String(), ".panicElsewhere exit_test.go:") ||
 				!strings.Contains(stderr.String(), "panic of type string")) {
-			t.Errorf("the place in the other goroutine is missing: %s", stderr.String())
+			t.Errorf(
+				"the place in the other goroutine is missing: %s",
+				stderr.String(),
+			)
 		}
 		onlyFiles(t, "line.csv")
 	}
@@ -129,7 +156,10 @@ func panicElsewhere() {
 // name.
 func TestFilesNamedLikePackages(t *testing.T) {
 	chdirTemp(t)
-	for _, name := range []string{"report", "ledger", "bench", "audit"} {
+	for _, name := range []string{
+		"report", "ledger", "bench",
+		"audit",
+	} {
 		got := dptrain(t, "predict", name, "new.csv")
 		want := "dptrain: " + name + ": the model cannot be read: "
 		if got.code != exitData || !strings.HasPrefix(got.stderr, want) {

@@ -13,8 +13,15 @@ func TestOneTableInManyForms(t *testing.T) {
 	var csv, body, lines strings.Builder
 	csv.WriteString("x,y\n")
 	for i := range 400 {
-		fmt.Fprintf(&body, "%d,%d\n", i%20, 2*(i%20))
-		fmt.Fprintf(&lines, "{\"y\": %d, \"x\": %d}\n", 2*(i%20), i%20)
+		fmt.Fprintf(
+			&body, "%d,%d\n",
+			i%20, 2*(i%20),
+		)
+		fmt.Fprintf(
+			&lines,
+			"{\"y\": %d, \"x\": %d}\n",
+			2*(i%20), i%20,
+		)
 	}
 	csv.WriteString(body.String())
 	writeFile(t, "part-1.csv", csv.String())
@@ -32,8 +39,14 @@ func TestOneTableInManyForms(t *testing.T) {
 	for name, args := range map[string][]string{
 		"stdin":   {"--data", "-"},
 		"pattern": {"--data", "part-*.csv"},
-		"bare":    {"--data", "bare.csv", "--header", "x,y"},
-		"json":    {"--data", "t.jsonl", "--header", "x,y"},
+		"bare": {
+			"--data", "bare.csv",
+			"--header", "x,y",
+		},
+		"json": {
+			"--data", "t.jsonl",
+			"--header", "x,y",
+		},
 	} {
 		got := dptrainIn(
 			t,
@@ -54,8 +67,12 @@ func TestOneTableInManyForms(t *testing.T) {
 				in = "3\n"
 			}
 			got := dptrainIn(t, in, extra...)
-			if got.code != exitOK || strings.Count(got.stdout, "\n") != 2 {
-				t.Errorf("%s, %s: %+v", name, line, got)
+			if got.code != exitOK ||
+				strings.Count(got.stdout, "\n") != 2 {
+				t.Errorf(
+					"%s, %s: %+v",
+					name, line, got,
+				)
 			}
 		}
 		priced := dptrainIn(

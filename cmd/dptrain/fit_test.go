@@ -19,7 +19,11 @@ import (
 )
 
 // fitArgs are the arguments of a run on line.csv.
-var fitArgs = []string{"fit", "--data", "line.csv", "--target", "y", "--epsilon", "1"}
+var fitArgs = []string{
+	"fit", "--data", "line.csv",
+	"--target", "y", "--epsilon",
+	"1",
+}
 
 // numbers matches the parts of the output that depend on noise.
 var numbers = regexp.MustCompile(
@@ -78,8 +82,13 @@ func TestFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Metrics.R2 == nil || r.Metrics.R2.Value < .9 || r.Guarantee.Spent > 1 {
-		t.Errorf("a line of 20000 records: %+v, %+v", r.Metrics.R2, r.Guarantee)
+	if r.Metrics.R2 == nil ||
+		r.Metrics.R2.Value < .9 ||
+		r.Guarantee.Spent > 1 {
+		t.Errorf(
+			"a line of 20000 records: %+v, %+v",
+			r.Metrics.R2, r.Guarantee,
+		)
 	}
 	run := runFile(t, "out")
 	if run.Rows != 20000 ||
@@ -92,8 +101,12 @@ func TestFit(t *testing.T) {
 		t.Errorf("seconds: %v", run.Seconds)
 	}
 	got = dptrain(t, "predict", "out/release/model.json", "line.csv")
-	if got.code != exitOK || strings.Count(got.stdout, "\n") != 20001 {
-		t.Errorf("predict with what was written: code %d, %s", got.code, got.stderr)
+	if got.code != exitOK ||
+		strings.Count(got.stdout, "\n") != 20001 {
+		t.Errorf(
+			"predict with what was written: code %d, %s",
+			got.code, got.stderr,
+		)
 	}
 }
 
@@ -119,21 +132,31 @@ func TestNeverOverwrites(t *testing.T) {
 	got := dptrain(t, append(fitArgs, "--force")...)
 	if got.code != exitData ||
 		readFile(t, "out/release/model.json") != before {
-		t.Errorf("a run that fails must leave the old results: %+v", got)
+		t.Errorf(
+			"a run that fails must leave the old results: %+v",
+			got,
+		)
 	}
 	err = os.Rename("moved.csv", "line.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
 	got = dptrain(t, append(fitArgs, "--force")...)
-	if got.code != exitOK || readFile(t, "out/release/model.json") == before {
-		t.Errorf("--force must replace the results: %+v", got)
+	if got.code != exitOK ||
+		readFile(t, "out/release/model.json") == before {
+		t.Errorf(
+			"--force must replace the results: %+v",
+			got,
+		)
 	}
 	writeFile(t, "out/release/notes.txt", "mine")
 	got = dptrain(t, append(fitArgs, "--force")...)
 	if got.code != exitUsage ||
 		!strings.Contains(got.stderr, "did not write") {
-		t.Errorf("--force must not remove other files: %+v", got)
+		t.Errorf(
+			"--force must not remove other files: %+v",
+			got,
+		)
 	}
 }
 
@@ -151,11 +174,17 @@ func TestProgress(t *testing.T) {
 		}
 		code := a.run(t.Context(), args)
 		if code != exitOK {
-			t.Fatalf("code %d: %s", code, stderr.String())
+			t.Fatalf(
+				"code %d: %s",
+				code, stderr.String(),
+			)
 		}
 		if quiet {
 			if stdout.Len()+stderr.Len() > 0 {
-				t.Errorf("--quiet printed %q and %q", stdout.String(), stderr.String())
+				t.Errorf(
+					"--quiet printed %q and %q",
+					stdout.String(), stderr.String(),
+				)
 			}
 			continue
 		}
@@ -190,7 +219,9 @@ func TestFitInterruptedAtEachStage(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "line.csv", lineCSV(200))
 	got, stages := runCancelledFit(t, 1000) // never
-	if got.code != exitOK || len(stages) < 5 || stages[len(stages)-1] != "write" {
+	if got.code != exitOK ||
+		len(stages) < 5 ||
+		stages[len(stages)-1] != "write" {
 		t.Fatalf("%+v, stages %q", got, stages)
 	}
 	model := readFile(t, "out/release/model.json")
@@ -198,10 +229,16 @@ func TestFitInterruptedAtEachStage(t *testing.T) {
 	for at := -1; at < len(stages); at++ {
 		got, _ := runCancelledFit(t, at)
 		if got != want {
-			t.Errorf("cancelled at %d of %q: %+v", at, stages, got)
+			t.Errorf(
+				"cancelled at %d of %q: %+v",
+				at, stages, got,
+			)
 		}
 		if readFile(t, "out/release/model.json") != model {
-			t.Errorf("cancelled at %d of %q: the old results changed", at, stages)
+			t.Errorf(
+				"cancelled at %d of %q: the old results changed",
+				at, stages,
+			)
 		}
 		entries, err := os.ReadDir("out")
 		if err != nil || len(entries) != 2 {
@@ -220,7 +257,10 @@ func TestFitInterruptedAtEachStage(t *testing.T) {
 	for at := -1; at < len(stages); at++ {
 		got, _ := runCancelledFit(t, at)
 		if got != want {
-			t.Errorf("cancelled at %d of %q: %+v", at, stages, got)
+			t.Errorf(
+				"cancelled at %d of %q: %+v",
+				at, stages, got,
+			)
 		}
 		onlyFiles(t, "line.csv")
 	}
@@ -255,12 +295,32 @@ func TestBadInput(t *testing.T) {
 		data   string
 		code   int
 	}{
-		{"unknown recipe key", goodRecipe + "holdot: 0.2\n", "", long, exitRecipe},
-		{"wrong type", over("target: y", "target: [y]"), "", long, exitRecipe},
-		{"epsilon 0", over("epsilon: 1", "epsilon: 0"), "", long, exitRecipe},
-		{"epsilon negative", over("epsilon: 1", "epsilon: -1"), "", long, exitRecipe},
+		{
+			"unknown recipe key",
+			goodRecipe + "holdot: 0.2\n",
+			"", long, exitRecipe,
+		},
+		{
+			"wrong type",
+			over("target: y", "target: [y]"),
+			"", long, exitRecipe,
+		},
+		{
+			"epsilon 0",
+			over("epsilon: 1", "epsilon: 0"),
+			"", long, exitRecipe,
+		},
+		{
+			"epsilon negative",
+			over("epsilon: 1", "epsilon: -1"),
+			"", long, exitRecipe,
+		},
 		{"delta 1", goodRecipe + "  delta: 1\n", "", long, exitRecipe},
-		{"delta negative", goodRecipe + "  delta: -1e-6\n", "", long, exitRecipe},
+		{
+			"delta negative",
+			goodRecipe + "  delta: -1e-6\n",
+			"", long, exitRecipe,
+		},
 		{
 			"k above d",
 			goodRecipe + "selection: {method: auto, k: 3}\n",
@@ -275,21 +335,52 @@ func TestBadInput(t *testing.T) {
 			long,
 			exitRecipe,
 		},
-		{"absent target", over("target: y", "target: price"), "", long, exitData},
+		{
+			"absent target",
+			over("target: y", "target: price"),
+			"", long, exitData,
+		},
 		{
 			"absent declared column",
-			over("target: y", "target: y\n  columns: {c: {lower: 0, upper: 1}}"),
+			over(
+				"target: y",
+				"target: y\n  columns: {c: {lower: 0, upper: 1}}",
+			),
 			"",
 			long,
 			exitData,
 		},
-		{"duplicate header", goodRecipe, "", "a,a,y\n1,2,3\n", exitData},
-		{"empty name in header", goodRecipe, "", "a,,y\n1,2,3\n", exitData},
-		{"no header", goodRecipe, "", "1,2,3\n4,5,6\n", exitData},
-		{"text and no header", goodRecipe, "", "Miller,12,blue\nSmith,13,red\n", exitData},
+		{
+			"duplicate header", goodRecipe, "",
+			"a,a,y\n1,2,3\n",
+			exitData,
+		},
+		{
+			"empty name in header", goodRecipe, "",
+			"a,,y\n1,2,3\n",
+			exitData,
+		},
+		{
+			"no header", goodRecipe, "",
+			"1,2,3\n4,5,6\n",
+			exitData,
+		},
+		{
+			"text and no header", goodRecipe, "",
+			"Miller,12,blue\nSmith,13,red\n",
+			exitData,
+		},
 		{"empty file", goodRecipe, "", "", exitData},
-		{"absent file", over("line.csv", "none.csv"), "", long, exitData},
-		{"unknown suffix", over("line.csv", "line.xls"), "line.xls", long, exitData},
+		{
+			"absent file",
+			over("line.csv", "none.csv"),
+			"", long, exitData,
+		},
+		{
+			"unknown suffix",
+			over("line.csv", "line.xls"),
+			"line.xls", long, exitData,
+		},
 		{
 			"truncated gz",
 			over("line.csv", "line.csv.gz"),
@@ -304,8 +395,16 @@ func TestBadInput(t *testing.T) {
 			zip[:len(zip)-6],
 			exitData,
 		},
-		{"not gz", over("line.csv", "line.csv.gz"), "line.csv.gz", long, exitData},
-		{"not parquet", over("line.csv", "line.parquet"), "line.parquet", long, exitData},
+		{
+			"not gz",
+			over("line.csv", "line.csv.gz"),
+			"line.csv.gz", long, exitData,
+		},
+		{
+			"not parquet",
+			over("line.csv", "line.parquet"),
+			"line.parquet", long, exitData,
+		},
 		{
 			"epsilon without a finite mu",
 			over("epsilon: 1", "epsilon: 1e9") + "selection: {method: kendall, k: 1}\n",
@@ -336,12 +435,18 @@ func TestBadInput(t *testing.T) {
 			}
 			for _, cell := range []string{"Miller", "Smith", "blue"} {
 				if strings.Contains(got.stderr, cell) {
-					t.Errorf("a cell is in the message: %s", got.stderr)
+					t.Errorf(
+						"a cell is in the message: %s",
+						got.stderr,
+					)
 				}
 			}
 			onlyFiles(t, slices.Sorted(slices.Values([]string{table, "recipe.yaml"}))...)
 			b.WriteString(tt.name + "\n  " +
-				strings.ReplaceAll(strings.TrimSpace(got.stderr), "\n", "\n  ") + "\n")
+				strings.ReplaceAll(
+					strings.TrimSpace(got.stderr), "\n",
+					"\n  ",
+				) + "\n")
 		})
 	}
 	files.compare(t, "bad-input", b.String())
@@ -370,8 +475,16 @@ func TestTotalOnRows(t *testing.T) {
 	}{
 		{name: "header only", data: "a,b,y\n"},
 		{name: "header without newline", data: "a,b,y"},
-		{name: "one row", data: "a,b,y\n1,2,3\n", rows: 1},
-		{name: "two rows", data: "a,b,y\n1,2,3\n4,5,6", rows: 2},
+		{
+			name: "one row",
+			data: "a,b,y\n1,2,3\n",
+			rows: 1,
+		},
+		{
+			name: "two rows",
+			data: "a,b,y\n1,2,3\n4,5,6",
+			rows: 2,
+		},
 		{
 			name:    "ragged",
 			data:    "a,b,y\n1\n1,2,3,4,5\n1,2\n",
@@ -380,7 +493,12 @@ func TestTotalOnRows(t *testing.T) {
 			short:   2,
 			missing: 3,
 		},
-		{name: "text", data: "a,b,y\nred,2,3\n1,2,tall\n", rows: 2, unparseable: 2},
+		{
+			name:        "text",
+			data:        "a,b,y\nred,2,3\n1,2,tall\n",
+			rows:        2,
+			unparseable: 2,
+		},
 		{
 			name:      "not finite",
 			data:      "a,b,y\nNaN,2,3\n1,+Inf,3\n1,2,-Infinity\n1,2,1e999\n",
@@ -401,13 +519,22 @@ func TestTotalOnRows(t *testing.T) {
 			missing:     2,
 			unparseable: 1,
 		},
-		{name: "more columns than rows", data: wide(3), rows: 3},
+		{
+			name: "more columns than rows",
+			data: wide(3),
+			rows: 3,
+		},
 		{
 			name: "empty lines and CRLF",
 			data: "a,b,y\r\n\r\n1,2,3\r\n\n4,5,6\r\n",
 			rows: 2,
 		},
-		{name: "zero bytes", data: "a,b,y\n\x00,\xff\xfe,3\n", rows: 1, unparseable: 2},
+		{
+			name:        "zero bytes",
+			data:        "a,b,y\n\x00,\xff\xfe,3\n",
+			rows:        1,
+			unparseable: 2,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -430,14 +557,20 @@ func TestTotalOnRows(t *testing.T) {
 				missing != tt.missing ||
 				unparseable != tt.unparseable ||
 				nonfinite != tt.nonfinite {
-				t.Errorf("counted rows %d, cells %+v", run.Rows, run.Cells)
+				t.Errorf(
+					"counted rows %d, cells %+v",
+					run.Rows, run.Cells,
+				)
 			}
 			if got := dptrain(t, "predict", "out/release/model.json", "line.csv"); got.code != exitOK ||
 				strings.Count(got.stdout, "\n") != tt.rows+1 {
 				t.Errorf("predict: %+v", got)
 			}
 			if !strings.HasSuffix(got.stdout, "\nout/curator   exact counts: keep private\n") {
-				t.Errorf("the output does not end with the folders: %s", got.stdout)
+				t.Errorf(
+					"the output does not end with the folders: %s",
+					got.stdout,
+				)
 			}
 		})
 	}

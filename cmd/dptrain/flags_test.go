@@ -28,20 +28,33 @@ func TestKeyFlags(t *testing.T) {
 	root := rootCommand(&app{})
 	seen := map[string]bool{}
 	for _, f := range keyFlags {
-		if f.key == "" && f.settings == nil || f.key != "" && !keys[f.key] {
-			t.Errorf("--%s sets %q, which is no key of a recipe", f.name, f.key)
+		if f.key == "" && f.settings == nil ||
+			f.key != "" && !keys[f.key] {
+			t.Errorf(
+				"--%s sets %q, which is no key of a recipe",
+				f.name, f.key,
+			)
 		}
 		for _, command := range f.commands {
 			cmd, _, err := root.Find([]string{command})
 			if err != nil || cmd.Name() != command {
-				t.Fatalf("--%s: there is no command %s", f.name, command)
+				t.Fatalf(
+					"--%s: there is no command %s",
+					f.name, command,
+				)
 			}
 			declared := cmd.Flags().Lookup(f.name)
 			if declared == nil || declared.Usage != f.helpFor(command) {
-				t.Errorf("%s --%s is not declared by its row: %+v", command, f.name, declared)
+				t.Errorf(
+					"%s --%s is not declared by its row: %+v",
+					command, f.name, declared,
+				)
 			}
 			if seen[command+" "+f.name] {
-				t.Errorf("%s has two rows for --%s", command, f.name)
+				t.Errorf(
+					"%s has two rows for --%s",
+					command, f.name,
+				)
 			}
 			seen[command+" "+f.name] = true
 		}
@@ -61,7 +74,8 @@ func TestKeyFlags(t *testing.T) {
 func pythonFlags() string {
 	lists := map[pythonForm][]string{}
 	for _, f := range keyFlags {
-		if f.python != noPython && !slices.Contains(lists[f.python], f.name) {
+		if f.python != noPython &&
+			!slices.Contains(lists[f.python], f.name) {
 			lists[f.python] = append(lists[f.python], f.name)
 		}
 	}
@@ -77,9 +91,16 @@ func pythonFlags() string {
 		{"LISTS", "--flag=A,B", pythonList},
 		{"DICTS", "--flag=NAME=VALUE for each item", pythonDict},
 	} {
-		fmt.Fprintf(&b, "\n# %s\n%s = (\n", x.comment, x.name)
+		fmt.Fprintf(
+			&b,
+			"\n# %s\n%s = (\n",
+			x.comment, x.name,
+		)
 		for _, name := range lists[x.form] {
-			fmt.Fprintf(&b, "    %q,\n", strings.ReplaceAll(name, "-", "_"))
+			fmt.Fprintf(
+				&b, "    %q,\n",
+				strings.ReplaceAll(name, "-", "_"),
+			)
 		}
 		b.WriteString(")\n")
 	}
@@ -100,7 +121,10 @@ func TestPythonFlags(t *testing.T) {
 	}
 	diff := cmp.Diff(want, readFile(t, path))
 	if diff != "" {
-		t.Errorf("-want +got; -update writes it:\n%s", diff)
+		t.Errorf(
+			"-want +got; -update writes it:\n%s",
+			diff,
+		)
 	}
 	estimators := readFile(t, filepath.Join(folder, "_estimators.py"))
 	for _, f := range keyFlags {

@@ -14,7 +14,11 @@ const semicolons = "größe;preis;ort\n1,5;100,25;a\n2,5;200;b\n-999;1.300,5;a\n
 func TestFormatFlags(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "t.csv", semicolons)
-	args := []string{"plan", "--data", "t.csv", "--target", "preis", "--epsilon", "1"}
+	args := []string{
+		"plan", "--data", "t.csv",
+		"--target", "preis", "--epsilon",
+		"1",
+	}
 	told := "note: t.csv: read with --separator \";\", as its header shows\nwarning[decimal-point]: t.csv: "
 	got := dptrain(t, args...)
 	if got.code != exitOK ||
@@ -72,7 +76,10 @@ func TestFormatFlags(t *testing.T) {
 			if got.code == exitOK ||
 				!strings.Contains(got.stderr, "--"+flag) ||
 				strings.Contains(got.stderr, "data.") {
-				t.Errorf("%s --%s: %+v", verb[0], flag, got)
+				t.Errorf(
+					"%s --%s: %+v",
+					verb[0], flag, got,
+				)
 			}
 		}
 	}
@@ -106,7 +113,10 @@ func TestPredictReadsAsTheRecipe(t *testing.T) {
 // TestDeclareFlags checks that declarations by flags and by recipe give the same plan.
 func TestDeclareFlags(t *testing.T) {
 	chdirTemp(t)
-	writeFile(t, "t.csv", "who,color,size,y\na,red,1,2\n")
+	writeFile(
+		t, "t.csv",
+		"who,color,size,y\na,red,1,2\n",
+	)
 	writeFile(
 		t,
 		"recipe.yaml",
@@ -131,14 +141,21 @@ model: {method: adassp}
 	got := dptrain(
 		t,
 		append(
-			[]string{"plan", "short.yaml", "--json", "--select", "kendall"},
+			[]string{
+				"plan", "short.yaml", "--json",
+				"--select", "kendall",
+			},
 			flags...,
 		)...,
 	)
 	if got != want || got.code != exitOK {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	base := []string{"plan", "--data", "t.csv", "--target", "y", "--epsilon", "1"}
+	base := []string{
+		"plan", "--data", "t.csv",
+		"--target", "y", "--epsilon",
+		"1",
+	}
 	for text, args := range map[string][]string{
 		"--max-rows: privacy.unit.max_rows is required": {"--unit", "who"},
 		"--unit: privacy.unit.column is required":       {"--max-rows", "3"},
@@ -158,7 +175,10 @@ model: {method: adassp}
 // recipe. A column without further declarations is a text column whose categories are found privately.
 func TestValueFlags(t *testing.T) {
 	chdirTemp(t)
-	writeFile(t, "t.csv", "a,b,c,y\n1,2,3,4\n")
+	writeFile(
+		t, "t.csv",
+		"a,b,c,y\n1,2,3,4\n",
+	)
 	writeFile(t, "recipe.yaml", `data:
   path: t.csv
   target: y
@@ -167,7 +187,11 @@ func TestValueFlags(t *testing.T) {
 privacy: {epsilon: 1}
 `)
 	want := dptrain(t, "plan", "recipe.yaml", "--json")
-	base := []string{"plan", "--data", "t.csv", "--target", "y", "--epsilon", "1"}
+	base := []string{
+		"plan", "--data", "t.csv",
+		"--target", "y", "--epsilon",
+		"1",
+	}
 	got := dptrain(
 		t,
 		append(base,
@@ -247,7 +271,11 @@ func TestHelpSuggests(t *testing.T) {
 func TestTopics(t *testing.T) {
 	for topic, words := range map[string][]string{
 		"methods": {"joint-gram", "tukey", "kendall", "fixed"},
-		"formats": {".xlsx", "--separator", "data.format.decimal", "standard input"},
+		"formats": {
+			".xlsx", "--separator",
+			"data.format.decimal",
+			"standard input",
+		},
 		"recipe": {"columns.NAME.encode", "columns.NAME.lower", "format.separator",
 			"unit.max_rows", "epsilon", "ledger", "holdout"},
 	} {

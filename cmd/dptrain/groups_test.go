@@ -14,12 +14,22 @@ func TestByGroup(t *testing.T) {
 	var rows strings.Builder
 	rows.WriteString("x,sex,y\n")
 	for i := range 6000 {
-		fmt.Fprintf(&rows, "%d,%s,%d\n", i%50, []string{"f", "m", "m"}[i%3], 2*(i%50)+i%7)
+		fmt.Fprintf(
+			&rows,
+			"%d,%s,%d\n",
+			i%50,
+			[]string{"f", "m", "m"}[i%3],
+			2*(i%50)+i%7,
+		)
 	}
 	writeFile(t, "people.csv", rows.String())
 	bare := strings.Fields(
 		"--data people.csv --target y --epsilon 8 --method joint-gram --exclude sex")
-	asked := append(append([]string{}, bare...), "--by", "sex", "--categories", "sex=f,m")
+	asked := append(
+		append([]string{}, bare...),
+		"--by", "sex",
+		"--categories", "sex=f,m",
+	)
 	var prices [2]bill
 	for i, args := range [][]string{bare, asked} {
 		got := dptrain(t, append([]string{"plan", "--json"}, args...)...)
@@ -32,7 +42,10 @@ func TestByGroup(t *testing.T) {
 		prices[1].Groups != "sex" ||
 		*prices[0].Guarantee.Mu != *prices[1].Guarantee.Mu ||
 		len(prices[0].Steps) != len(prices[1].Steps) {
-		t.Errorf("the plans are %+v and %+v", prices[0], prices[1])
+		t.Errorf(
+			"the plans are %+v and %+v",
+			prices[0], prices[1],
+		)
 	}
 	got := dptrain(t, append([]string{"plan"}, asked...)...)
 	if !strings.Contains(got.stdout, "also reported by sex") {

@@ -28,11 +28,17 @@ func TestHelpFitsATerminal(t *testing.T) {
 		for line := range strings.Lines(dptrain(t, args...).stdout) {
 			line = strings.TrimSuffix(line, "\n")
 			if utf8.RuneCountInString(line) > 80 {
-				t.Errorf("%v: %d characters: %s", args, utf8.RuneCountInString(line), line)
+				t.Errorf(
+					"%v: %d characters: %s",
+					args, utf8.RuneCountInString(line), line,
+				)
 			}
 		}
 	}
-	visit(rootCommand(newApp(strings.NewReader(""), t.Output(), t.Output())))
+	visit(rootCommand(newApp(
+		strings.NewReader(""), t.Output(),
+		t.Output(),
+	)))
 	if n < 15 {
 		t.Errorf("%d commands", n)
 	}

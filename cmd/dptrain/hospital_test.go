@@ -25,9 +25,16 @@ func hospitalTable(n int, seed uint64) string {
 		}
 		income := fmt.Sprintf("%d", 300+r.IntN(600))
 		if r.Float64() < .5 {
-			income = fmt.Sprintf("\"%d,%03d\"", 1+r.IntN(9), r.IntN(1000))
+			income = fmt.Sprintf(
+				"\"%d,%03d\"",
+				1+r.IntN(9),
+				r.IntN(1000),
+			)
 		}
-		urea := fmt.Sprintf("%.2f", math.Exp(1+.5*r.NormFloat64()))
+		urea := fmt.Sprintf(
+			"%.2f",
+			math.Exp(1+.5*r.NormFloat64()),
+		)
 		if r.Float64() < .3 {
 			urea = ""
 		}
@@ -90,16 +97,25 @@ func TestMisreadColumnsAreNamed(t *testing.T) {
 		) {
 			if !strings.Contains(screen, `"`+name+`"`) {
 				if missed++; missed > 2 {
-					t.Errorf("seed %d: %q is not named:\n%s", seed, name, screen)
+					t.Errorf(
+						"seed %d: %q is not named:\n%s",
+						seed, name, screen,
+					)
 				}
 				continue
 			}
 			if strings.Contains(model, `"`+name+`"`) ||
 				strings.Contains(selected, `"`+name+`"`) {
-				t.Errorf("seed %d: the release claims an effect of %q", seed, name)
+				t.Errorf(
+					"seed %d: the release claims an effect of %q",
+					seed, name,
+				)
 			}
 			if strings.Contains(report, `"column": "`+name+`"`) {
-				t.Errorf("seed %d: %q has an importance", seed, name)
+				t.Errorf(
+					"seed %d: %q has an importance",
+					seed, name,
+				)
 			}
 		}
 		for _, name := range gaps {
@@ -143,21 +159,34 @@ func TestHospitalExportFitsProposedRecipe(t *testing.T) {
 	look := readFile(t, "look/curator/look.txt")
 	for _, want := range []string{"encoding: windows-1252", "Encoding ", "fold: case", "Spelling   Some values of Abteilung differ",
 		"pairs like 144/94: only the first value is used", "Pressure   Cells of Blutdruck are pairs",
-		fmt.Sprintf("unit: {column: Patienten-ID, max_rows: %d}", recipe.ProposedMaxRows)} {
+		fmt.Sprintf(
+			"unit: {column: Patienten-ID, max_rows: %d}",
+			recipe.ProposedMaxRows,
+		)} {
 		if !strings.Contains(look, want) {
-			t.Errorf("look lacks %q:\n%s", want, look)
+			t.Errorf(
+				"look lacks %q:\n%s",
+				want, look,
+			)
 		}
 	}
 	_, proposed, _ := strings.Cut(look, "# yaml-language")
 	writeFile(t, "recipe.yaml", "# yaml-language"+proposed)
-	got = dptrain(t, "fit", "recipe.yaml", "--epsilon", "3", "--quiet")
+	got = dptrain(
+		t, "fit", "recipe.yaml",
+		"--epsilon", "3",
+		"--quiet",
+	)
 	if got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
 	var report struct {
 		Features struct{ Considered, Selected []string }
 	}
-	err := json.Unmarshal([]byte(readFile(t, "out/release/report.json")), &report)
+	err := json.Unmarshal(
+		[]byte(readFile(t, "out/release/report.json")),
+		&report,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +213,10 @@ func TestProposedMaxRows(t *testing.T) {
 	writeFile(t, "t.csv", "a,b\n1,2\n")
 	want := fmt.Sprintf("max_rows: %d}", recipe.ProposedMaxRows)
 	if got := dptrain(t, "init", "t.csv"); !strings.Contains(got.stdout, want) {
-		t.Errorf("init lacks %q:\n%s", want, got.stdout)
+		t.Errorf(
+			"init lacks %q:\n%s",
+			want, got.stdout,
+		)
 	}
 	got := dptrain(t, "look", "t.csv")
 	if got.code != exitOK ||

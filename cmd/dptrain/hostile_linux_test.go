@@ -65,7 +65,13 @@ func TestReadsWhatIsNamedOnly(t *testing.T) {
 	for _, name := range decoys {
 		writeFile(t, name, "a,b,y\n1,2,3\n")
 	}
-	writeFile(t, "line.csv", strings.Replace(lineCSV(50), "a,b,y", "a,secret.csv,y", 1))
+	writeFile(
+		t, "line.csv",
+		strings.Replace(
+			lineCSV(50), "a,b,y",
+			"a,secret.csv,y", 1,
+		),
+	)
 	writeFile(t, "recipe.yaml", `# yaml-language-server: $schema=recipe.schema.json
 data:
   path: line.csv
@@ -95,7 +101,10 @@ privacy: {epsilon: 1}
 			[]string{"line.csv", "my.ledger", "recipe.yaml"},
 		},
 		{"report out", nil},
-		{"predict out/release/model.json line.csv", []string{"line.csv"}},
+		{
+			"predict out/release/model.json line.csv",
+			[]string{"line.csv"},
+		},
 		{"report out --registry", nil},
 	} {
 		got := openedFiles(t, func() {
@@ -112,7 +121,10 @@ privacy: {epsilon: 1}
 			append([]string{}, got...),
 		)
 		if diff != "" {
-			t.Errorf("%s opened (-want +got):\n%s", tt.args, diff)
+			t.Errorf(
+				"%s opened (-want +got):\n%s",
+				tt.args, diff,
+			)
 		}
 	}
 	if !strings.Contains(readFile(t, "out/release/model.json"), "secret.yaml") {
@@ -128,7 +140,9 @@ func fullFrom(stage string, args []string) int {
 	if unix.Getrlimit(unix.RLIMIT_FSIZE, &old) != nil {
 		return exitInternal
 	}
-	defer func() { _ = unix.Setrlimit(unix.RLIMIT_FSIZE, &old) }()
+	defer func() {
+		_ = unix.Setrlimit(unix.RLIMIT_FSIZE, &old)
+	}()
 	stage, room, _ := strings.Cut(stage, ":")
 	limit, err := strconv.ParseUint(room, 10, 64)
 	if err != nil {
@@ -182,7 +196,10 @@ func TestDiskFullAfterTheLedger(t *testing.T) {
 	got := runOnFullDisk(t, "write", args...)
 	if got.code != exitUsage ||
 		got.stdout != "" ||
-		!strings.Contains(got.stderr, "out/release/model.json: cannot be written: file too large") {
+		!strings.Contains(
+			got.stderr,
+			"out/release/model.json: cannot be written: file too large",
+		) {
 		t.Errorf("%+v", got)
 	}
 	onlyFiles(t, "line.csv", "my.ledger")

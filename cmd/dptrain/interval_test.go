@@ -103,7 +103,10 @@ func TestPredictInterval(t *testing.T) {
 	} {
 		got := dptrain(t, append([]string{"predict"}, strings.Fields(args)...)...)
 		if got != want {
-			t.Errorf("%s:\n got %+v\nwant %+v", args, got, want)
+			t.Errorf(
+				"%s:\n got %+v\nwant %+v",
+				args, got, want,
+			)
 		}
 	}
 }

@@ -46,10 +46,16 @@ func TestEveryVerbHasJSON(t *testing.T) {
 		has := cmd.Flags().Lookup("json") != nil
 		why := withoutJSON[name]
 		if seen[name] = true; has == (why != "") {
-			t.Errorf("%s: has --json: %v; reason to have none: %q", name, has, why)
+			t.Errorf(
+				"%s: has --json: %v; reason to have none: %q",
+				name, has, why,
+			)
 		}
 	}
-	visit(rootCommand(newApp(strings.NewReader(""), t.Output(), t.Output())))
+	visit(rootCommand(newApp(
+		strings.NewReader(""), t.Output(),
+		t.Output(),
+	)))
 	for name := range withoutJSON {
 		if !seen[name] {
 			t.Errorf("there is no %s", name)
@@ -95,7 +101,10 @@ var jsonLines = []struct {
 	{"look houses.csv --json", 0, "format private"},
 	{"ledger init dptrain.ledger --dataset houses --epsilon 9 --json", 0,
 		"format ledger dataset head limit"},
-	{"ledger spend --dataset houses --rho 0.01 --json", 0, "format dataset cost left"},
+	{
+		"ledger spend --dataset houses --rho 0.01 --json",
+		0, "format dataset cost left",
+	},
 	{"check recipe.yaml --json", 0, "format recipe ok columns_checked problems"},
 	{"check bad.yaml --json", 3, "format recipe ok problems"},
 	{"plan recipe.yaml --json", 0, "format steps guarantee attack meaning ledger"},
@@ -103,7 +112,10 @@ var jsonLines = []struct {
 	{"causal causal.yaml --json", 0, "format guarantee"},
 	{"describe houses.csv --epsilon 1 --out card --json", 0,
 		"format guarantee events records columns correlations by warnings checksum"},
-	{"describe houses.csv --epsilon 1 --plan --json", 0, "format steps guarantee attack meaning"},
+	{
+		"describe houses.csv --epsilon 1 --plan --json",
+		0, "format steps guarantee attack meaning",
+	},
 	{"report out --json", 0, "format guarantee events metrics checksum"},
 	{"report why --json", 0, "format guarantee"},
 	{"report card --json", 0, "format guarantee released"},
@@ -122,18 +134,27 @@ func TestJSON(t *testing.T) {
 	for _, c := range jsonLines {
 		got := dptrain(t, strings.Fields(c.args)...)
 		if got.code != c.code || got.stderr != "" {
-			t.Errorf("%s: %d %s", c.args, got.code, got.stderr)
+			t.Errorf(
+				"%s: %d %s",
+				c.args, got.code, got.stderr,
+			)
 			continue
 		}
 		objects := 0
 		for in := json.NewDecoder(strings.NewReader(got.stdout)); in.More(); objects++ {
 			var object map[string]any
 			if err := in.Decode(&object); err != nil {
-				t.Fatalf("%s: %v\n%.300s", c.args, err, got.stdout)
+				t.Fatalf(
+					"%s: %v\n%.300s",
+					c.args, err, got.stdout,
+				)
 			}
 			for key := range strings.FieldsSeq(c.keys) {
 				if _, ok := object[key]; !ok {
-					t.Fatalf("%s: no %s in %.300s", c.args, key, got.stdout)
+					t.Fatalf(
+						"%s: no %s in %.300s",
+						c.args, key, got.stdout,
+					)
 				}
 			}
 		}
@@ -160,7 +181,10 @@ func TestJSON(t *testing.T) {
 func TestTextFitsATerminal(t *testing.T) {
 	aRun(t)
 	for _, c := range jsonLines {
-		args := strings.Fields(strings.Replace(c.args, " --json", "", 1))
+		args := strings.Fields(strings.Replace(
+			c.args, " --json", "",
+			1,
+		))
 		if args[0] == "init" { // it prints a recipe, which is shown in an editor
 			continue
 		}
@@ -171,7 +195,10 @@ func TestTextFitsATerminal(t *testing.T) {
 		for line := range strings.Lines(got.stdout + got.stderr) {
 			line = strings.TrimSuffix(line, "\n")
 			if utf8.RuneCountInString(line) > 80 {
-				t.Errorf("%v: %d characters: %s", args, utf8.RuneCountInString(line), line)
+				t.Errorf(
+					"%v: %d characters: %s",
+					args, utf8.RuneCountInString(line), line,
+				)
 			}
 		}
 	}
@@ -181,21 +208,32 @@ func TestTextFitsATerminal(t *testing.T) {
 // is no output without it. Times are not printed, because they depend on the records.
 func TestProgressInAPipe(t *testing.T) {
 	aRun(t)
-	got := dptrain(t, "fit", "recipe.yaml", "--dataset", "none", "--ledger", "none.ledger")
+	got := dptrain(
+		t, "fit", "recipe.yaml",
+		"--dataset", "none",
+		"--ledger", "none.ledger",
+	)
 	if got.code != exitLedger {
 		t.Errorf("%+v", got)
 	}
 	writeFile(
 		t,
 		"recipe.yaml",
-		strings.Replace(readFile(t, "recipe.yaml"), "ledger: {dataset: houses}\n", "", 1),
+		strings.Replace(
+			readFile(t, "recipe.yaml"),
+			"ledger: {dataset: houses}\n",
+			"", 1,
+		),
 	)
 	got = dptrain(t, "fit", "recipe.yaml", "--progress")
 	want := "dptrain: 1 of 9: read\ndptrain: 2 of 9: check\ndptrain: 3 of 9: split\ndptrain: 4 of 9: vocabulary (5.0% of the budget)\ndptrain: 5 of 9: selection\n" +
 		"dptrain: 6 of 9: scaling (17.9% of the budget)\ndptrain: 7 of 9: model (81.6% of the budget)\n" +
 		"dptrain: 8 of 9: held-out metric (100.0% of the held-out budget)\ndptrain: 9 of 9: write\n"
 	if got.code != 0 || got.stderr != want {
-		t.Errorf("%d\n%s", got.code, got.stderr)
+		t.Errorf(
+			"%d\n%s",
+			got.code, got.stderr,
+		)
 	}
 }
 

@@ -74,7 +74,10 @@ func runProcess(t *testing.T, env []string, args ...string) ended {
 	var stderr bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), self, args...)
 	cmd.Env = append(
-		append(os.Environ(), asProcess+"=1", "GOCOVERDIR="+t.TempDir()),
+		append(
+			os.Environ(), asProcess+"=1",
+			"GOCOVERDIR="+t.TempDir(),
+		),
 		env...,
 	)
 	cmd.Stderr = &stderr
@@ -131,7 +134,10 @@ func TestPredictIntoHead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, flag := range []string{"--strict", "--append", "--multiline-quotes"} {
+	for _, flag := range []string{
+		"--strict", "--append",
+		"--multiline-quotes",
+	} {
 		read, written, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
@@ -145,7 +151,10 @@ func TestPredictIntoHead(t *testing.T) {
 			"new.csv",
 			flag,
 		)
-		cmd.Env = append(os.Environ(), asProcess+"=1", "GOCOVERDIR="+t.TempDir())
+		cmd.Env = append(
+			os.Environ(), asProcess+"=1",
+			"GOCOVERDIR="+t.TempDir(),
+		)
 		cmd.Stdout = written
 		cmd.Stderr = &stderr
 		if err := cmd.Start(); err != nil {

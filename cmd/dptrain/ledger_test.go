@@ -63,7 +63,10 @@ func maskVolatile(s string) string {
 func TestLedgerHelp(t *testing.T) {
 	files := goldenFiles(t)
 	var b strings.Builder
-	for _, verb := range []string{"", "init", "show", "spend", "commit", "verify", "export"} {
+	for _, verb := range []string{
+		"", "init", "show", "spend",
+		"commit", "verify", "export",
+	} {
 		got := dptrain(t, strings.Fields("help ledger "+verb)...)
 		if got.code != exitOK || got.stderr != "" {
 			t.Errorf("%+v", got)
@@ -101,21 +104,34 @@ func TestLedgerRuns(t *testing.T) {
 	))
 	plan := step(exitOK, ledgerArgs("plan", "1")...)
 	keepLedger(plan)
-	step(exitOK, ledgerArgs("fit", "1", "--out", "first")...)
+	step(exitOK, ledgerArgs(
+		"fit", "1", "--out",
+		"first",
+	)...)
 	writeFile(
 		t,
 		"line.recipe.yaml",
 		goodRecipe+"ledger: {path: my.ledger, dataset: houses}\noutput: {dir: second}\n",
 	)
 	step(exitOK, "fit", "line.recipe.yaml")
-	refused := step(exitBudget, ledgerArgs("fit", "1", "--out", "third")...)
+	refused := step(exitBudget, ledgerArgs(
+		"fit", "1", "--out",
+		"third",
+	)...)
 	keep(refused)
 	plan = step(exitBudget, ledgerArgs("plan", "1")...)
 	keepLedger(plan)
 	if plan.stderr != refused.stderr {
-		t.Errorf("plan and fit differ: %q, %q", plan.stderr, refused.stderr)
+		t.Errorf(
+			"plan and fit differ: %q, %q",
+			plan.stderr, refused.stderr,
+		)
 	}
-	onlyFiles(t, "first", "line.csv", "line.recipe.yaml", "my.ledger", "second")
+	onlyFiles(
+		t, "first", "line.csv",
+		"line.recipe.yaml", "my.ledger",
+		"second",
+	)
 	keep(step(exitOK, "ledger", "show", "my.ledger"))
 	keep(step(exitOK, "ledger", "verify", "my.ledger",
 		"--report", "first/release/report.json",
@@ -177,7 +193,11 @@ func TestLedgerInReport(t *testing.T) {
 	if got := dptrain(t, "ledger", "verify", "my.ledger"); got.code != exitOK {
 		t.Errorf("%+v", got)
 	}
-	got = dptrain(t, "ledger", "verify", "my.ledger", "--report", "out/release/report.json")
+	got = dptrain(
+		t, "ledger", "verify",
+		"my.ledger", "--report",
+		"out/release/report.json",
+	)
 	if got.code != exitLedger ||
 		!strings.Contains(got.stderr, "truncated or restored to an earlier state") {
 		t.Errorf("%+v", got)
@@ -197,7 +217,11 @@ func TestLedgerExportAndJSON(t *testing.T) {
 	if err != nil || last.Kind != "commit" {
 		t.Errorf("%v, %s", err, lines[3])
 	}
-	got = dptrain(t, "ledger", "show", "my.ledger", "--json", "--dataset", "houses")
+	got = dptrain(
+		t, "ledger", "show",
+		"my.ledger", "--json",
+		"--dataset", "houses",
+	)
 	var show struct {
 		Format   string
 		Datasets []struct {
@@ -214,7 +238,10 @@ func TestLedgerExportAndJSON(t *testing.T) {
 		!show.Datasets[0].Runs[0].Committed {
 		t.Errorf("%v, %s", err, got.stdout)
 	}
-	got = dptrain(t, ledgerArgs("plan", ".5", "--json")...)
+	got = dptrain(t, ledgerArgs(
+		"plan", ".5",
+		"--json",
+	)...)
 	var plan struct {
 		Ledger *struct {
 			Fits bool
@@ -279,7 +306,10 @@ func TestLedgerMistakes(t *testing.T) {
 		{"ledger init my.ledger --dataset trees", exitUsage},
 		{"ledger init my.ledger --dataset trees --epsilon 0", exitUsage},
 		{"ledger init my.ledger --dataset trees --epsilon 1 --delta 0", exitUsage},
-		{"ledger init my.ledger --dataset trees --epsilon 1 --black-box-delta 1", exitUsage},
+		{
+			"ledger init my.ledger --dataset trees --epsilon 1 --black-box-delta 1",
+			exitUsage,
+		},
 		{"ledger init my.ledger --dataset trees --epsilon 1 --currency euro", exitUsage},
 		{"ledger init my.ledger --dataset trees --epsilon 1 --relation all", exitUsage},
 		{"ledger init my.ledger --dataset houses --epsilon 1", exitLedger},
@@ -287,23 +317,37 @@ func TestLedgerMistakes(t *testing.T) {
 		{"ledger show none.ledger", exitLedger},
 		{"ledger show my.ledger --dataset trees", exitLedger},
 		{"ledger verify my.ledger --head 3", exitUsage},
-		{"ledger verify my.ledger --head 2:" + strings.Repeat("0", 64), exitLedger},
-		{"ledger verify my.ledger --head 9:" + strings.Repeat("0", 64), exitLedger},
+		{
+			"ledger verify my.ledger --head 2:" + strings.Repeat("0", 64),
+			exitLedger,
+		},
+		{
+			"ledger verify my.ledger --head 9:" + strings.Repeat("0", 64),
+			exitLedger,
+		},
 		{"ledger verify my.ledger --report none.json", exitUsage},
 		{"ledger export text.ledger", exitLedger},
 	} {
 		got := dptrain(t, strings.Fields(tt.args)...)
-		if got.code != tt.code || got.stdout != "" && !strings.HasPrefix(tt.args, "plan") {
+		if got.code != tt.code ||
+			got.stdout != "" && !strings.HasPrefix(tt.args, "plan") {
 			t.Errorf("%s: %+v", tt.args, got)
 		}
 		b.WriteString(tt.args + "\n  " +
-			strings.ReplaceAll(strings.TrimSpace(got.stderr), "\n", "\n  ") + "\n")
+			strings.ReplaceAll(
+				strings.TrimSpace(got.stderr), "\n",
+				"\n  ",
+			) + "\n")
 	}
 	files.compare(t, "ledger-mistakes", b.String())
 	if readFile(t, "my.ledger") != before {
 		t.Error("a refusal changed the ledger")
 	}
-	onlyFiles(t, "line.csv", "link.ledger", "my.ledger", "recipe.yaml", "text.ledger")
+	onlyFiles(
+		t, "line.csv", "link.ledger",
+		"my.ledger", "recipe.yaml",
+		"text.ledger",
+	)
 }
 
 // TestLedgerInUse checks that a second process prints a message while it waits for the ledger, and then gives up.
@@ -320,7 +364,10 @@ func TestLedgerInUse(t *testing.T) {
 	code := a.run(t.Context(), ledgerArgs("fit", "1"))
 	want := "dptrain: waiting for my.ledger, which another process is using\nmy.ledger: still in use by another process after 30ms; try again later\n"
 	if code != exitLedger || stderr.String() != want {
-		t.Errorf("code %d: %s", code, stderr.String())
+		t.Errorf(
+			"code %d: %s",
+			code, stderr.String(),
+		)
 	}
 	onlyFiles(t, "line.csv", "my.ledger")
 }
@@ -333,18 +380,31 @@ func TestLedgerKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	withLedger(t)
-	stages := []string{"read", "split", "scaling", "model", "held-out metric", "write"}
+	stages := []string{
+		"read", "split", "scaling", "model",
+		"held-out metric", "write",
+	}
 	for i, stage := range stages {
 		cmd := exec.CommandContext(
 			t.Context(),
 			self,
-			ledgerArgs("fit", ".1", "--out", fmt.Sprint("out", i))...,
+			ledgerArgs(
+				"fit", ".1",
+				"--out",
+				fmt.Sprint("out", i),
+			)...,
 		)
-		cmd.Env = append(os.Environ(), asProcess+"=1", killAt+"="+stage)
+		cmd.Env = append(
+			os.Environ(), asProcess+"=1",
+			killAt+"="+stage,
+		)
 		out, err := cmd.CombinedOutput()
 		var exit *exec.ExitError
 		if !errors.As(err, &exit) || exit.ExitCode() != -1 {
-			t.Fatalf("stage %q never came: %v, %s", stage, err, out)
+			t.Fatalf(
+				"stage %q never came: %v, %s",
+				stage, err, out,
+			)
 		}
 		book, err := ledger.New("my.ledger", ledger.Options{}).Verify(t.Context())
 		if err != nil {
@@ -394,7 +454,10 @@ func TestBenchRefusesKnownData(t *testing.T) {
 		}
 	}
 	if got := dptrain(t,
-		append(args, "other.csv", "--ledger", "my.ledger")...); got.code != exitOK {
+		append(
+			args, "other.csv", "--ledger",
+			"my.ledger",
+		)...); got.code != exitOK {
 		t.Errorf("another table: %+v", got)
 	}
 	err = os.Rename("my.ledger", "dptrain.ledger")
@@ -413,7 +476,10 @@ func TestBenchRefusesKnownData(t *testing.T) {
 // public, in plan and in fit.
 func TestLedgerOfColumns(t *testing.T) {
 	chdirTemp(t)
-	writeFile(t, "two.csv", "a,b,y\n1,2,3\n2,1,4\n3,5,1\n")
+	writeFile(
+		t, "two.csv",
+		"a,b,y\n1,2,3\n2,1,4\n3,5,1\n",
+	)
 	recipe := func(name, private string) {
 		writeFile(
 			t,
@@ -466,7 +532,8 @@ func TestLedgerOfColumns(t *testing.T) {
 		}
 	}
 	got = dptrain(t, "ledger", "show", "my.ledger")
-	if got.code != exitOK || strings.Count(got.stdout, "ended\n") != 1 {
+	if got.code != exitOK ||
+		strings.Count(got.stdout, "ended\n") != 1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -511,15 +578,24 @@ func TestLedgerOfRecords(t *testing.T) {
 // that a run that uses a column of a similar name as public is refused.
 func TestLedgerWarnsOfMisspeltColumn(t *testing.T) {
 	chdirTemp(t)
-	writeFile(t, "money.csv", "income,debt,home,y\n1,2,1,3\n2,1,2,4\n3,5,1,1\n")
+	writeFile(
+		t, "money.csv",
+		"income,debt,home,y\n1,2,1,3\n2,1,2,4\n3,5,1,1\n",
+	)
 	recipe := func(name, columns string) {
 		writeFile(t, name, "data:\n  path: money.csv\n  target: y\n"+columns+
 			"privacy: {epsilon: .5, relation: substitute-private-columns}\nledger: {path: my.ledger, dataset: x}\noutput: {dir: "+
 			name+"-out}\n")
 	}
 	recipe("open.yaml", "  columns: {debt: {private: true}}\n")
-	recipe("both.yaml", "  columns: {debt: {private: true}, income: {private: true}}\n")
-	recipe("less.yaml", "  columns: {debt: {private: true}}\n  exclude: [income]\n")
+	recipe(
+		"both.yaml",
+		"  columns: {debt: {private: true}, income: {private: true}}\n",
+	)
+	recipe(
+		"less.yaml",
+		"  columns: {debt: {private: true}}\n  exclude: [income]\n",
+	)
 	for dataset, private := range map[string]string{
 		"typo":  "debt,incmoe",
 		"case":  "debt,Income",
@@ -564,7 +640,10 @@ func TestLedgerWarnsOfMisspeltColumn(t *testing.T) {
 			}
 			if verb == "fit" &&
 				c.warns &&
-				!strings.Contains(readFile(t, c.recipe+c.dataset+"/release/report.json"),
+				!strings.Contains(readFile(
+					t,
+					c.recipe+c.dataset+"/release/report.json",
+				),
 					`"protected-absent"`) {
 				t.Errorf("%v: no warning in the report", args)
 			}
@@ -627,11 +706,16 @@ func TestEndedRunReportsSpentBudget(t *testing.T) {
 	defer cancel()
 	var stdout, stderr strings.Builder
 	a := newApp(strings.NewReader(""), &stdout, &stderr)
-	a.onStage = func(string) { cancel() }
+	a.onStage = func(string) {
+		cancel()
+	}
 	code := a.run(ctx, ledgerArgs("fit", ".1"))
 	if code != exitInterrupted ||
 		stderr.String() != "dptrain: interrupted"+note {
-		t.Errorf("%d, %s", code, stderr.String())
+		t.Errorf(
+			"%d, %s",
+			code, stderr.String(),
+		)
 	}
 	got = dptrain(t, "ledger", "show", "my.ledger")
 	if strings.Count(got.stdout, "reserved\n") != 2 {
@@ -653,7 +737,10 @@ func TestBlackBoxTooWide(t *testing.T) {
 		"3"); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
-	run := []string{"plan", "recipe.yaml", "--ledger", "my.ledger", "--dataset", "houses"}
+	run := []string{
+		"plan", "recipe.yaml", "--ledger",
+		"my.ledger", "--dataset", "houses",
+	}
 	got := dptrain(t, run...)
 	_, after, said := strings.Cut(
 		got.stderr,

@@ -24,12 +24,18 @@ func checkPublished(t *testing.T, out string, want bool) {
 	} {
 		_, err := os.Lstat(path)
 		if (err == nil) != there {
-			t.Errorf("%s: %v, want it there: %v", path, err, there)
+			t.Errorf(
+				"%s: %v, want it there: %v",
+				path, err, there,
+			)
 		}
 	}
 	info, err := os.Lstat(out + "/pending")
 	if err == nil && info.Mode().Perm() != 0o700 {
-		t.Errorf("the folder of kept results has mode %v", info.Mode())
+		t.Errorf(
+			"the folder of kept results has mode %v",
+			info.Mode(),
+		)
 	}
 }
 
@@ -57,8 +63,13 @@ func TestLedgerHeldAfterTheRun(t *testing.T) {
 	code := a.run(ctx, ledgerArgs("fit", ".4"))
 	const want = "dptrain: waiting for my.ledger, which another process is using\n" +
 		"dptrain: interrupted; the price of this run remains spent in my.ledger, and its results are kept in out/pending: record and publish them with `dptrain ledger commit out`\n"
-	if code != exitInterrupted || stdout.String() != "" || stderr.String() != want {
-		t.Errorf("code %d: %s%s", code, stdout.String(), stderr.String())
+	if code != exitInterrupted ||
+		stdout.String() != "" ||
+		stderr.String() != want {
+		t.Errorf(
+			"code %d: %s%s",
+			code, stdout.String(), stderr.String(),
+		)
 	}
 	checkPublished(t, "out", false)
 	if got := dptrain(t, ledgerArgs("fit", ".1", "--force")...); got.code != exitUsage ||
@@ -110,7 +121,10 @@ func TestLedgerSpend(t *testing.T) {
 		"--epsilon", "0.01",
 		"--delta", "1e-9",
 	)
-	got = dptrain(t, ledgerArgs("fit", ".1", "--note", "the first")...)
+	got = dptrain(t, ledgerArgs(
+		"fit", ".1",
+		"--note", "the first",
+	)...)
 	if got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
@@ -118,7 +132,10 @@ func TestLedgerSpend(t *testing.T) {
 	for _, want := range []string{"2 releases by other", "another tool", "Note 3     yearly counts",
 		"Note 5     the first"} {
 		if !strings.Contains(got.stdout, want) {
-			t.Errorf("%q is not in %s", want, got.stdout)
+			t.Errorf(
+				"%q is not in %s",
+				want, got.stdout,
+			)
 		}
 	}
 	for line := range strings.Lines(got.stdout) {
@@ -139,31 +156,63 @@ func TestLedgerSpend(t *testing.T) {
 	for _, args := range [][]string{
 		{"spend", "--dataset", "houses"},
 		{"spend", "--rho", "1"},
-		{"spend", "--dataset", "houses", "--rho", "1", "--mu", "1"},
-		{"spend", "--dataset", "houses", "--rho", "-1"},
-		{"spend", "--dataset", "houses", "--rho", "1", "--delta", ".1"},
+		{
+			"spend", "--dataset", "houses",
+			"--rho", "1", "--mu",
+			"1",
+		},
+		{
+			"spend", "--dataset", "houses",
+			"--rho", "-1",
+		},
+		{
+			"spend", "--dataset", "houses",
+			"--rho", "1", "--delta",
+			".1",
+		},
 		{"spend", "--dataset", "houses", "--epsilon", "none"},
-		{"spend", "--dataset", "houses", "--rho", "1", "--note", "a\nb"},
+		{
+			"spend", "--dataset", "houses",
+			"--rho", "1", "--note",
+			"a\nb",
+		},
 	} {
 		step(exitUsage, args...)
 	}
 	for _, name := range []string{"rho", "mu", "epsilon"} {
-		args := []string{"ledger", "spend", "--dataset", "houses", "--" + name, "0"}
+		args := []string{
+			"ledger", "spend",
+			"--dataset", "houses",
+			"--" + name, "0",
+		}
 		r := dptrain(t, args...)
 		if r.code != exitUsage ||
 			!strings.Contains(r.stderr, "--"+name+" must be above 0") {
-			t.Errorf("--%s 0: %+v", name, r)
+			t.Errorf(
+				"--%s 0: %+v",
+				name, r,
+			)
 		}
 	}
-	step(exitBudget, "spend", "--dataset", "houses", "--rho", "10")
-	step(exitLedger, "spend", "--dataset", "gardens", "--rho", ".01")
+	step(
+		exitBudget, "spend", "--dataset",
+		"houses", "--rho", "10",
+	)
+	step(
+		exitLedger, "spend", "--dataset",
+		"gardens", "--rho",
+		".01",
+	)
 }
 
 // TestPlanRuns checks that the given number of runs fits, one after another, at the epsilon named by plan, and does
 // not fit at a slightly larger one.
 func TestPlanRuns(t *testing.T) {
 	withLedger(t)
-	got := dptrain(t, ledgerArgs("plan", "1", "--runs", "5", "--json")...)
+	got := dptrain(t, ledgerArgs(
+		"plan", "1", "--runs",
+		"5", "--json",
+	)...)
 	var b bill
 	err := json.Unmarshal([]byte(got.stdout), &b)
 	if err != nil || b.Ledger == nil || b.Ledger.Equal == nil {
@@ -191,14 +240,26 @@ func TestPlanRuns(t *testing.T) {
 	for k := range 5 {
 		got = dptrain(
 			t,
-			ledgerArgs("fit", fmt.Sprint(e*1.01), "--out", fmt.Sprint("out", k))...,
+			ledgerArgs(
+				"fit",
+				fmt.Sprint(e*1.01),
+				"--out",
+				fmt.Sprint("out", k),
+			)...,
 		)
 	}
 	if got.code != exitBudget {
-		t.Errorf("the last of five runs at a hundredth more: %+v", got)
+		t.Errorf(
+			"the last of five runs at a hundredth more: %+v",
+			got,
+		)
 	}
-	text := dptrain(t, ledgerArgs("plan", "1", "--runs", "5")...)
-	if text.code != exitOK || !strings.Contains(text.stdout, "5 runs like this one") {
+	text := dptrain(t, ledgerArgs(
+		"plan", "1", "--runs",
+		"5",
+	)...)
+	if text.code != exitOK ||
+		!strings.Contains(text.stdout, "5 runs like this one") {
 		t.Errorf("%+v", text)
 	}
 	got = dptrain(t, "plan",

@@ -20,7 +20,10 @@ func rolledBack(t *testing.T) {
 		writeFile(t, "my.ledger", fresh)
 		got := dptrain(
 			t,
-			ledgerArgs("fit", "1", "--out", out, "--quiet")...,
+			ledgerArgs(
+				"fit", "1", "--out",
+				out, "--quiet",
+			)...,
 		)
 		if got.code != exitOK {
 			t.Fatalf("%+v", got)
@@ -56,12 +59,23 @@ func TestRolledBackLedger(t *testing.T) {
 	if got.code != exitOK {
 		t.Errorf("one release twice: %+v", got)
 	}
-	got = dptrain(t, "verify", "a", "b", "c", "--ledger", "my.ledger")
+	got = dptrain(
+		t, "verify", "a", "b",
+		"c", "--ledger",
+		"my.ledger",
+	)
 	if got.code != exitBroken ||
-		strings.Count(joinWords(got.stdout), "is a different release and also claims entry 3") != 6 {
+		strings.Count(
+			joinWords(got.stdout),
+			"is a different release and also claims entry 3",
+		) != 6 {
 		t.Errorf("%+v", got)
 	}
-	got = dptrain(t, "verify", "c", "a", "--ledger", "my.ledger", "--json")
+	got = dptrain(
+		t, "verify", "c", "a",
+		"--ledger", "my.ledger",
+		"--json",
+	)
 	var first struct {
 		Release string `json:"release"`
 		OK      bool   `json:"ok"`
@@ -105,7 +119,11 @@ func TestReleasesOfEarlierVersions(t *testing.T) {
 			"is a different release and also claims entry 3") {
 		t.Errorf("without a ledger: %+v", got)
 	}
-	got := dptrain(t, "ledger", "verify", "my.ledger", "--report", "a", "--report", "b")
+	got := dptrain(
+		t, "ledger", "verify",
+		"my.ledger", "--report",
+		"a", "--report", "b",
+	)
 	if got.code != exitLedger ||
 		!strings.Contains(got.stderr, "entry 3 is claimed by 2 different releases") {
 		t.Errorf("%+v", got)
@@ -113,7 +131,10 @@ func TestReleasesOfEarlierVersions(t *testing.T) {
 	got = dptrain(t, "ledger", "verify", "my.ledger", "--report",
 		"c")
 	if got.code != exitLedger || !strings.Contains(got.stderr, "nonce") {
-		t.Errorf("a report without the nonce of its entry: %+v", got)
+		t.Errorf(
+			"a report without the nonce of its entry: %+v",
+			got,
+		)
 	}
 	writeFile(
 		t,
@@ -125,7 +146,11 @@ func TestReleasesOfEarlierVersions(t *testing.T) {
 			1,
 		),
 	)
-	got = dptrain(t, "ledger", "verify", "my.ledger", "--report", "a")
+	got = dptrain(
+		t, "ledger", "verify",
+		"my.ledger", "--report",
+		"a",
+	)
 	if got.code != exitUsage ||
 		!strings.Contains(got.stderr, "its checksum does not match") {
 		t.Errorf("an edited report: %+v", got)
@@ -139,7 +164,11 @@ func TestForceKeepsTheEvidence(t *testing.T) {
 	before := readFile(t, "a/release/report.json")
 	entries := dptrain(t, "ledger", "verify", "my.ledger").stdout
 	for name, args := range map[string][]string{
-		"fit": ledgerArgs("fit", ".1", "--out", "a", "--force"),
+		"fit": ledgerArgs(
+			"fit", ".1",
+			"--out", "a",
+			"--force",
+		),
 		"without a ledger": {
 			"fit",
 			"--data", "line.csv",
@@ -182,7 +211,11 @@ func TestForceKeepsTheEvidence(t *testing.T) {
 	}
 	got := dptrain(
 		t,
-		ledgerArgs("fit", ".1", "--out", "c", "--force", "--quiet")...,
+		ledgerArgs(
+			"fit", ".1",
+			"--out", "c",
+			"--force", "--quiet",
+		)...,
 	)
 	if got.code != exitOK {
 		t.Errorf("a release that the ledger has: %+v", got)
@@ -202,11 +235,18 @@ func TestLedgerUnderAnotherName(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	got := dptrain(t, "look", "line.csv", "--ledger", "line.csv", "--dataset", "houses")
+	got := dptrain(
+		t, "look", "line.csv",
+		"--ledger", "line.csv",
+		"--dataset", "houses",
+	)
 	if got.code != exitLedger {
 		t.Errorf("a table as the ledger: %+v", got)
 	}
-	got = dptrain(t, ledgerArgs("fit", "1", "--out", "out", "--quiet")...)
+	got = dptrain(t, ledgerArgs(
+		"fit", "1", "--out",
+		"out", "--quiet",
+	)...)
 	if got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
@@ -233,8 +273,12 @@ func TestLedgerUnderAnotherName(t *testing.T) {
 		"--ledger", "linked.csv",
 		"--trials", "1",
 	)
-	if got.code == exitOK || !strings.Contains(got.stderr, `data set "houses"`) {
-		t.Errorf("bench on another name of the table: %+v", got)
+	if got.code == exitOK ||
+		!strings.Contains(got.stderr, `data set "houses"`) {
+		t.Errorf(
+			"bench on another name of the table: %+v",
+			got,
+		)
 	}
 	err = os.Rename("out/curator/run.json", "run.json")
 	if err != nil {
@@ -246,7 +290,11 @@ func TestLedgerUnderAnotherName(t *testing.T) {
 	}
 	got = dptrain(
 		t,
-		ledgerArgs("fit", ".1", "--out", "out", "--force")...,
+		ledgerArgs(
+			"fit", ".1",
+			"--out", "out",
+			"--force",
+		)...,
 	)
 	if got.code != exitLedger ||
 		!strings.Contains(got.stderr, "this run would replace") {
@@ -272,7 +320,8 @@ func TestLedgerUnderAnotherName(t *testing.T) {
 		"--out", "gardens",
 		"--json",
 	)
-	if got.code != exitOK || !strings.Contains(got.stdout, `"code":"several-names"`) {
+	if got.code != exitOK ||
+		!strings.Contains(got.stdout, `"code":"several-names"`) {
 		t.Errorf("another name of the table: %+v", got)
 	}
 }

@@ -67,7 +67,10 @@ func TestLook(t *testing.T) {
 	} {
 		info, err := os.Stat(path)
 		if err != nil || info.Mode().Perm() != mode {
-			t.Errorf("%s: %v, %v", path, info, err)
+			t.Errorf(
+				"%s: %v, %v",
+				path, info, err,
+			)
 		}
 	}
 	text := readFile(t, "look/curator/look.txt")
@@ -84,7 +87,10 @@ func TestLook(t *testing.T) {
 	shown, _, _ := strings.Cut(text, "A recipe with")
 	for line := range strings.Lines(shown) {
 		if len([]rune(line)) > 81 {
-			t.Errorf("%d characters: %s", len([]rune(line)), line)
+			t.Errorf(
+				"%d characters: %s",
+				len([]rune(line)), line,
+			)
 		}
 	}
 	_, recipe, _ := strings.Cut(text, "# yaml-language")
@@ -109,12 +115,18 @@ func TestLook(t *testing.T) {
 		if !strings.Contains(text, want[0]) ||
 			!strings.Contains(text, want[1]) ||
 			want[0] == "" && strings.Contains(text, "Target ") {
-			t.Errorf("%s: no %q in\n%s", target, want, text)
+			t.Errorf(
+				"%s: no %q in\n%s",
+				target, want, text,
+			)
 		}
 		_, recipe, _ := strings.Cut(text, "# yaml-language")
 		if strings.Contains(recipe, "secretward") ||
 			strings.Contains(recipe, "most_classes") {
-			t.Errorf("%s: the recipe has what is in the table:\n%s", target, recipe)
+			t.Errorf(
+				"%s: the recipe has what is in the table:\n%s",
+				target, recipe,
+			)
 		}
 		writeFile(t, "recipe.yaml", "# yaml-language"+recipe)
 		if got := dptrain(t, "check", "recipe.yaml"); got.code != exitOK {
@@ -185,7 +197,12 @@ func TestLookProposesUnit(t *testing.T) {
 		var b strings.Builder
 		b.WriteString(x.column + ",dose,stay\n")
 		for i := range 600 {
-			fmt.Fprintf(&b, "%s,%d,%d\n", x.cell(i), i%40, i%9)
+			fmt.Fprintf(
+				&b,
+				"%s,%d,%d\n",
+				x.cell(i), i%40,
+				i%9,
+			)
 		}
 		writeFile(t, "t.csv", b.String())
 		out := strings.ReplaceAll(name, " ", "-")
@@ -195,13 +212,19 @@ func TestLookProposesUnit(t *testing.T) {
 		}
 		text := readFile(t, out+"/curator/look.txt")
 		if !strings.Contains(text, x.wants) || strings.Contains(text, x.never) {
-			t.Errorf("%s: want %q and never %q in\n%s", name, x.wants, x.never, text)
+			t.Errorf(
+				"%s: want %q and never %q in\n%s",
+				name, x.wants, x.never, text,
+			)
 		}
 		if name != "none" &&
 			!strings.Contains(strings.Join(strings.Fields(text), " "),
 				x.column+
 					" has about 200 different values in 600 records and looks like an identifier.") {
-			t.Errorf("%s: no reason in\n%s", name, text)
+			t.Errorf(
+				"%s: no reason in\n%s",
+				name, text,
+			)
 		}
 		_, recipe, _ := strings.Cut(text, "# yaml-language")
 		writeFile(t, "recipe.yaml", "# yaml-language"+recipe)

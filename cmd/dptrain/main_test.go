@@ -147,7 +147,11 @@ func lineCSV(rows int) string {
 	for i := range rows {
 		a := i % 17
 		b := i % 5
-		fmt.Fprintf(&s, "%d,%d,%d\n", a, b, 3*a-b+i%2)
+		fmt.Fprintf(
+			&s,
+			"%d,%d,%d\n",
+			a, b, 3*a-b+i%2,
+		)
 	}
 	return s.String()
 }
@@ -157,7 +161,10 @@ func runFile(t *testing.T, out string) report.Run {
 	t.Helper()
 	var r report.Run
 	err := json.Unmarshal(
-		[]byte(readFile(t, filepath.Join(out, "curator", "run.json"))),
+		[]byte(readFile(
+			t,
+			filepath.Join(out, "curator", "run.json"),
+		)),
 		&r,
 	)
 	if err != nil {
@@ -179,7 +186,10 @@ func onlyFiles(t *testing.T, want ...string) {
 	}
 	diff := cmp.Diff(append([]string{}, want...), got)
 	if diff != "" {
-		t.Errorf("left in the folder (-want +got):\n%s", diff)
+		t.Errorf(
+			"left in the folder (-want +got):\n%s",
+			diff,
+		)
 	}
 }
 
@@ -189,7 +199,10 @@ func TestHelp(t *testing.T) {
 		"describe", "report", "verify", "schema", "version", "exit-codes"} {
 		got := dptrain(t, "help", topic)
 		if got.code != 0 || got.stderr != "" {
-			t.Errorf("help %s: code %d, stderr %q", topic, got.code, got.stderr)
+			t.Errorf(
+				"help %s: code %d, stderr %q",
+				topic, got.code, got.stderr,
+			)
 		}
 		files.compare(t, strings.TrimSuffix("help-"+topic, "-"), got.stdout)
 	}
@@ -210,7 +223,10 @@ func TestUsageErrors(t *testing.T) {
 		{"pln", `dptrain: unknown command "pln"; did you mean "plan"?`},
 		{"zz", "dptrain: unknown command \"zz\"; see `dptrain --help`"},
 		{"frobnicate", "dptrain: unknown command \"frobnicate\"; see `dptrain --help`"},
-		{"fit --frob", "dptrain: unknown flag: --frob; see `dptrain fit --help`"},
+		{
+			"fit --frob",
+			"dptrain: unknown flag: --frob; see `dptrain fit --help`",
+		},
 		{
 			"fit --espilon 1",
 			"dptrain: unknown flag: --espilon; did you mean --epsilon? see `dptrain fit --help`",
@@ -290,17 +306,26 @@ func TestUsageErrors(t *testing.T) {
 		got := dptrain(t, strings.Fields(tt.args)...)
 		want := (result{exitUsage, "", tt.want + "\n"})
 		if got != want {
-			t.Errorf("dptrain %s:\n got %+v\nwant %+v", tt.args, got, want)
+			t.Errorf(
+				"dptrain %s:\n got %+v\nwant %+v",
+				tt.args, got, want,
+			)
 		}
 	}
 	onlyFiles(t, "line.csv", "model.json")
 }
 
 func TestCompletion(t *testing.T) {
-	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+	for _, shell := range []string{
+		"bash", "zsh", "fish",
+		"powershell",
+	} {
 		got := dptrain(t, "completion", shell)
 		if got.code != 0 || !strings.Contains(got.stdout, "dptrain") {
-			t.Errorf("%s: code %d, %d bytes", shell, got.code, len(got.stdout))
+			t.Errorf(
+				"%s: code %d, %d bytes",
+				shell, got.code, len(got.stdout),
+			)
 		}
 	}
 }
@@ -319,10 +344,16 @@ func TestVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"version", "commit", "go", "platform"} {
+	for _, key := range []string{
+		"version", "commit", "go",
+		"platform",
+	} {
 		value, ok := v[key]
 		if !ok || value == "" && key != "commit" {
-			t.Errorf("%s: %q, %v", key, value, ok)
+			t.Errorf(
+				"%s: %q, %v",
+				key, value, ok,
+			)
 		}
 	}
 }
@@ -334,7 +365,10 @@ func TestSchema(t *testing.T) {
 	}
 	err := json.Unmarshal([]byte(got.stdout), &schema)
 	if err != nil || schema.Title != "dptrain recipe" || got.code != 0 {
-		t.Errorf("code %d, title %q, error %v", got.code, schema.Title, err)
+		t.Errorf(
+			"code %d, title %q, error %v",
+			got.code, schema.Title, err,
+		)
 	}
 }
 
@@ -372,7 +406,10 @@ func TestOutputFails(t *testing.T) {
 		if code != exitUsage ||
 			!strings.HasPrefix(stderr.String(), "dptrain: ") ||
 			!strings.HasSuffix(stderr.String(), want) {
-			t.Errorf("%s: code %d, %s", args, code, stderr.String())
+			t.Errorf(
+				"%s: code %d, %s",
+				args, code, stderr.String(),
+			)
 		}
 	}
 }

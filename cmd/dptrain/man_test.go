@@ -36,22 +36,34 @@ func TestMan(t *testing.T) {
 			append([]string{"man"}, strings.Fields(cmd.CommandPath())[1:]...)...,
 		)
 		if got.code != exitOK {
-			t.Fatalf("%s: %+v", cmd.CommandPath(), got)
+			t.Fatalf(
+				"%s: %+v",
+				cmd.CommandPath(), got,
+			)
 		}
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if !strings.Contains(got.stdout, roff("--"+f.Name)) {
-				t.Errorf("%s: no --%s", cmd.CommandPath(), f.Name)
+				t.Errorf(
+					"%s: no --%s",
+					cmd.CommandPath(), f.Name,
+				)
 			}
 		})
 		for line := range strings.Lines(got.stdout) {
 			word, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 			if (strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'")) &&
 				!requests[word] {
-				t.Errorf("%s: %s", cmd.CommandPath(), line)
+				t.Errorf(
+					"%s: %s",
+					cmd.CommandPath(), line,
+				)
 			}
 		}
 	}
-	visit(rootCommand(newApp(strings.NewReader(""), t.Output(), t.Output())))
+	visit(rootCommand(newApp(
+		strings.NewReader(""), t.Output(),
+		t.Output(),
+	)))
 	if n < 15 {
 		t.Errorf("%d pages", n)
 	}

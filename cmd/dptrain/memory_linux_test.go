@@ -89,7 +89,9 @@ func TestOutOfMemory(t *testing.T) {
 		{"audit", "recipe.yaml", "--own-table"},
 	} {
 		got := runProcess(t, []string{roomFor + "=16000000"}, args...)
-		if got.code >= 0 || got.signal != syscall.SIGABRT || got.stderr != "" {
+		if got.code >= 0 ||
+			got.signal != syscall.SIGABRT ||
+			got.stderr != "" {
 			t.Errorf(
 				"%s: code %d, signal %v, stderr of %d bytes: %.300s",
 				args,
@@ -110,7 +112,10 @@ func TestTooLargeForTheLimits(t *testing.T) {
 	if err != nil { // the file is sparse
 		t.Skip("no sparse files here:", err)
 	}
-	writeFile(t, "recipe.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: houses}\n")
+	writeFile(
+		t, "recipe.yaml",
+		goodRecipe+"ledger: {path: my.ledger, dataset: houses}\n",
+	)
 	for _, args := range [][]string{
 		{"fit", "recipe.yaml", "--engine", "memory"},
 		{"audit", "recipe.yaml", "--own-table"},
@@ -134,7 +139,10 @@ func TestTooLargeForTheLimits(t *testing.T) {
 func TestScratchFull(t *testing.T) {
 	chdirTemp(t)
 	const chunk = 1 << 14 // records written at a time
-	for _, records := range []int{chunk - 1, chunk, chunk + 1, 2*chunk + 1} {
+	for _, records := range []int{
+		chunk - 1, chunk, chunk + 1,
+		2*chunk + 1,
+	} {
 		var table strings.Builder
 		table.WriteString("x,z,y\n")
 		for i := range records {
@@ -154,7 +162,10 @@ func TestScratchFull(t *testing.T) {
 			)
 			const want = "dptrain: the scratch file cannot be written; free some disk space, or name another folder with --scratch\n"
 			if got.code != exitUsage || got.stderr != want {
-				t.Errorf("%d records, %s: code %d, %q", records, method, got.code, got.stderr)
+				t.Errorf(
+					"%d records, %s: code %d, %q",
+					records, method, got.code, got.stderr,
+				)
 			}
 			left, err := os.ReadDir(".")
 			if err != nil || len(left) != 1 {

@@ -32,7 +32,10 @@ func TestOutputPipe(t *testing.T) {
 			text, _ := io.ReadAll(f)
 			got <- string(text)
 		}()
-		r := dptrain(t, "predict", "model.json", "new.csv", "-o", name)
+		r := dptrain(
+			t, "predict", "model.json",
+			"new.csv", "-o", name,
+		)
 		if r != (result{}) {
 			t.Errorf("%s: %+v", name, r)
 		}
@@ -42,7 +45,10 @@ func TestOutputPipe(t *testing.T) {
 		}
 		info, err := os.Lstat("pipe")
 		if err != nil || info.Mode().Type() != os.ModeNamedPipe {
-			t.Errorf("%s: the pipe is %v, %v", name, info.Mode(), err)
+			t.Errorf(
+				"%s: the pipe is %v, %v",
+				name, info.Mode(), err,
+			)
 		}
 	}
 	onlyFiles(t, "link", "model.json", "new.csv", "pipe")

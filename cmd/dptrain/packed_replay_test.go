@@ -16,7 +16,10 @@ func TestFormatsRelease(t *testing.T) {
 	}
 	chdirTemp(t)
 	want := map[string]string{}
-	for _, format := range []string{"csv", "xlsx", "feather", "arrow", "parquet"} {
+	for _, format := range []string{
+		"csv", "xlsx", "feather", "arrow",
+		"parquet",
+	} {
 		table := filepath.Join(folder, "houses."+format)
 		out, err := separateProcess(
 			t,
@@ -32,7 +35,10 @@ func TestFormatsRelease(t *testing.T) {
 			},
 		).CombinedOutput()
 		if err != nil {
-			t.Fatalf("%s: %v\n%s", format, err, out)
+			t.Fatalf(
+				"%s: %v\n%s",
+				format, err, out,
+			)
 		}
 		predicted := dptrain(t, "predict", format+"/release/model.json", table)
 		got := map[string]string{
@@ -51,7 +57,10 @@ func TestFormatsRelease(t *testing.T) {
 			if len(lines) != 402 ||
 				!strings.HasPrefix(lines[0], "area,rooms,") ||
 				!strings.HasSuffix(lines[0], ",price,prediction") {
-				t.Errorf("%s: %d lines of %q", format, len(lines), lines[0])
+				t.Errorf(
+					"%s: %d lines of %q",
+					format, len(lines), lines[0],
+				)
 			}
 		}
 		looked := dptrain(t, "look", table,
@@ -83,7 +92,10 @@ func TestFormatsRelease(t *testing.T) {
 				want[key] = text
 			}
 			if text != want[key] {
-				t.Errorf("%s: another %s:\n%s\nwant\n%s", format, key, text, want[key])
+				t.Errorf(
+					"%s: another %s:\n%s\nwant\n%s",
+					format, key, text, want[key],
+				)
 			}
 		}
 		header := dptrain(t, "init", table, "--json")
@@ -95,7 +107,10 @@ func TestFormatsRelease(t *testing.T) {
 			"--target", "",
 		)
 		if !strings.Contains(names.stdout, "ocean\n") {
-			t.Errorf("%s: %q is completed", format, names.stdout)
+			t.Errorf(
+				"%s: %q is completed",
+				format, names.stdout,
+			)
 		}
 	}
 }

@@ -33,7 +33,9 @@ type place struct {
 
 // places maps the values of in= in a block to places. A block without in= runs in the folder of its page.
 var places = map[string]func(*pageRun, *testing.T) place{
-	"": func(r *pageRun, _ *testing.T) place { return place{r.dir, r.env} },
+	"": func(r *pageRun, _ *testing.T) place {
+		return place{r.dir, r.env}
+	},
 	"source": func(r *pageRun, _ *testing.T) place {
 		return place{r.root, r.env}
 	}, // commands write only to $RUN
@@ -50,10 +52,16 @@ var places = map[string]func(*pageRun, *testing.T) place{
 func (r *pageRun) runCommands(t *testing.T, b pages.Block) {
 	make, ok := places[b.Option("in")]
 	if !ok {
-		t.Fatalf("there is no place %q", b.Option("in"))
+		t.Fatalf(
+			"there is no place %q",
+			b.Option("in"),
+		)
 	}
 	if b.Has("tables") {
-		err := os.Symlink(testkit.PublicData(t), filepath.Join(r.dir, "tables"))
+		err := os.Symlink(
+			testkit.PublicData(t),
+			filepath.Join(r.dir, "tables"),
+		)
 		if err != nil && !errors.Is(err, os.ErrExist) {
 			t.Fatal(err)
 		}
@@ -73,9 +81,16 @@ func (r *pageRun) runCommands(t *testing.T, b pages.Block) {
 	started := time.Now()
 	printed, code := at.runShell(t, "set -e\n"+text)
 	if code != 0 {
-		t.Errorf("exit code %d:\n%s", code, printed)
+		t.Errorf(
+			"exit code %d:\n%s",
+			code, printed,
+		)
 	}
-	t.Logf("%s\n%s\n%.1f s", text, lastLines(printed, 12), time.Since(started).Seconds())
+	t.Logf(
+		"%s\n%s\n%.1f s",
+		text, lastLines(printed, 12),
+		time.Since(started).Seconds(),
+	)
 }
 
 func lastLines(text string, n int) string {
@@ -89,10 +104,12 @@ func (r *pageRun) linesToRun(t *testing.T, text string) string {
 	ci := readFile(t, filepath.Join(r.root, ".ci", "run"))
 	var out strings.Builder
 	for line := range strings.Lines(text) {
-		if strings.Contains(ci, " "+line) || strings.HasPrefix(line, "scripts/long.sh") {
+		if strings.Contains(ci, " "+line) ||
+			strings.HasPrefix(line, "scripts/long.sh") {
 			continue
 		}
-		if strings.HasPrefix(line, "go test") && strings.Contains(line, "./...") {
+		if strings.HasPrefix(line, "go test") &&
+			strings.Contains(line, "./...") {
 			t.Fatalf(
 				".ci/run has no step %q, and a test that ran it would run itself",
 				strings.TrimSpace(line),
@@ -130,7 +147,10 @@ func (p place) mustRun(t *testing.T, script string) {
 	t.Helper()
 	text, code := p.runShell(t, "set -e\n"+script)
 	if code != 0 {
-		t.Fatalf("exit code %d of\n%s\n%s", code, script, text)
+		t.Fatalf(
+			"exit code %d of\n%s\n%s",
+			code, script, text,
+		)
 	}
 }
 
@@ -144,14 +164,19 @@ func (p place) runBackground(t *testing.T, text string) {
 		return strings.ReplaceAll(s, "8080", port)
 	}
 	said := &lockedBuffer{}
-	cmd := p.shellCommand(t, swap("set -e\n"+before+"exec "+last))
+	cmd := p.shellCommand(
+		t,
+		swap("set -e\n"+before+"exec "+last),
+	)
 	cmd.Stdout = said
 	cmd.Stderr = said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	go func() {
+		ended <- cmd.Wait()
+	}()
 	address := ""
 	for range 600 {
 		address = regexp.MustCompile(`http://[^\s#]+`).FindString(said.String())
@@ -161,20 +186,29 @@ func (p place) runBackground(t *testing.T, text string) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	if address == "" {
-		t.Fatalf("it does not say where it serves:\n%s", said.String())
+		t.Fatalf(
+			"it does not say where it serves:\n%s",
+			said.String(),
+		)
 	}
 	if strings.TrimSpace(after) == "" {
 		p.fetchPage(t, address)
 	} else if printed, code := p.runShell(t,
 		swap("set -e\n"+strings.ReplaceAll(after, "curl ", "curl -fsS "))); code != 0 ||
 		strings.Count(printed, "\"prediction")+strings.Count(printed, "prediction\n") == 0 {
-		t.Errorf("exit code %d:\n%s", code, printed)
+		t.Errorf(
+			"exit code %d:\n%s",
+			code, printed,
+		)
 	}
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-ended; err != nil {
-		t.Errorf("%v:\n%s", err, said.String())
+		t.Errorf(
+			"%v:\n%s",
+			err, said.String(),
+		)
 	}
 }
 
@@ -209,7 +243,10 @@ func splitAtServer(text string) (before, last, after string) {
 
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(
+		t.Context(), "tcp",
+		"127.0.0.1:0",
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +265,10 @@ func (r *pageRun) cloneSources(t *testing.T) place {
 		t.Skip("the sources are no repository of git")
 	}
 	at := place{filepath.Join(t.TempDir(), "dptrain"), r.env}
-	place{r.dir, r.env}.mustRun(t, fmt.Sprintf("git clone -q %q %q", r.root, at.dir))
+	place{r.dir, r.env}.mustRun(
+		t,
+		fmt.Sprintf("git clone -q %q %q", r.root, at.dir),
+	)
 	return at
 }
 
@@ -297,15 +337,21 @@ func (r *pageRun) proxyPlace(t *testing.T) place {
 		t.Fatal(err)
 	}
 	info, err := json.Marshal(
-		map[string]string{"Version": "v1.0.0-rc.1", "Time": "2026-01-01T00:00:00Z"})
+		map[string]string{
+			"Version": "v1.0.0-rc.1",
+			"Time":    "2026-01-01T00:00:00Z",
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
 		"list":             "v1.0.0-rc.1\n",
 		"v1.0.0-rc.1.info": string(info),
-		"v1.0.0-rc.1.mod":  readFile(t, filepath.Join(at.dir, "go.mod")),
-		"v1.0.0-rc.1.zip":  packed.String(),
+		"v1.0.0-rc.1.mod": readFile(
+			t,
+			filepath.Join(at.dir, "go.mod"),
+		),
+		"v1.0.0-rc.1.zip": packed.String(),
 	} {
 		writeFile(t, filepath.Join(versions, name), text)
 	}
@@ -398,11 +444,17 @@ func (r *pageRun) imagePlace(t *testing.T) place {
 		return at
 	}
 	bin := t.TempDir()
-	err := os.WriteFile(filepath.Join(bin, "podman"), []byte(podman), 0o700)
+	err := os.WriteFile(
+		filepath.Join(bin, "podman"),
+		[]byte(podman), 0o700,
+	)
 	if err != nil { //nolint:gosec // it is executed
 		t.Fatal(err)
 	}
-	at.env = append(at.env, "PATH="+bin+":"+os.Getenv("PATH"))
+	at.env = append(
+		at.env,
+		"PATH="+bin+":"+os.Getenv("PATH"),
+	)
 	return at
 }
 
@@ -420,12 +472,18 @@ func (r *pageRun) databasesPlace(t *testing.T) place {
 		script := fmt.Sprintf(
 			"#!/bin/sh\nexec %q -c 'import sys, duckdb; duckdb.connect(sys.argv[1]).execute(sys.argv[3])' \"$@\"\n",
 			python)
-		err := os.WriteFile(filepath.Join(bin, "duckdb"), []byte(script), 0o700)
+		err := os.WriteFile(
+			filepath.Join(bin, "duckdb"),
+			[]byte(script), 0o700,
+		)
 		if err != nil { //nolint:gosec // it is executed
 			t.Fatal(err)
 		}
 	}
-	at.env = append(at.env, "PATH="+bin+":"+os.Getenv("PATH"))
+	at.env = append(
+		at.env,
+		"PATH="+bin+":"+os.Getenv("PATH"),
+	)
 	for field := range strings.FieldsSeq(server) {
 		switch name, value, _ := strings.Cut(field, "="); name {
 		case "host":

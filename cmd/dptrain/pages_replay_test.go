@@ -74,7 +74,11 @@ func TestPages(t *testing.T) {
 func builtProgram(t *testing.T, root string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "dptrain")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", path, "./cmd/dptrain")
+	cmd := exec.CommandContext(
+		t.Context(), "go", "build",
+		"-o", path,
+		"./cmd/dptrain",
+	)
 	cmd.Dir = root
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
@@ -85,7 +89,11 @@ func builtProgram(t *testing.T, root string) string {
 func pagesWithCommands(t *testing.T, root string) []string {
 	t.Helper()
 	var out []string
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md"} {
+	for _, pattern := range []string{
+		"*.md",
+		"docs/*.md",
+		"docs/*/*.md",
+	} {
 		paths, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			t.Fatal(err)
@@ -145,7 +153,10 @@ func newPageRun(t *testing.T, root, program string, p pages.Page) *pageRun {
 		self,
 	)
 	if program != "" {
-		script = fmt.Sprintf("#!/bin/sh\nexec %q \"$@\"\n", program)
+		script = fmt.Sprintf(
+			"#!/bin/sh\nexec %q \"$@\"\n",
+			program,
+		)
 	}
 	err = os.WriteFile(filepath.Join(bin, "dptrain"), []byte(script), 0o700)
 	if err != nil { //nolint:gosec // it is executed
@@ -227,7 +238,10 @@ func (r *pageRun) runConsole(t *testing.T, b pages.Block) doneBlock {
 		fmt.Fprintf(&got, "$ %s\n%s", command, text)
 	}
 	if want, _ := strconv.Atoi(b.Option("exit")); code != want {
-		t.Errorf("line %d: exit code %d, want %d", b.Line, code, want)
+		t.Errorf(
+			"line %d: exit code %d, want %d",
+			b.Line, code, want,
+		)
 	}
 	want := b.Text
 	compared := maskMoments

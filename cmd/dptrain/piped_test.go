@@ -13,7 +13,12 @@ func TestJSONLinesFromStdin(t *testing.T) {
 	chdirTemp(t)
 	var lines strings.Builder
 	for i := range 400 {
-		fmt.Fprintf(&lines, `{"a": %d, "b": %d, "y": %d}`+"\n", i%17, i%5, 3*(i%17)+i%5)
+		fmt.Fprintf(
+			&lines,
+			`{"a": %d, "b": %d, "y": %d}`+"\n",
+			i%17, i%5,
+			3*(i%17)+i%5,
+		)
 	}
 	writeFile(t, "t.jsonl", lines.String())
 	for _, data := range []string{"t.jsonl", "-.jsonl"} {
@@ -30,12 +35,23 @@ func TestJSONLinesFromStdin(t *testing.T) {
 			t.Fatalf("%s: %+v", data, got)
 		}
 	}
-	want := dptrain(t, "predict", "out/release/model.json", "t.jsonl")
-	got := dptrainIn(t, lines.String(), "predict", "out/release/model.json", "-.jsonl")
+	want := dptrain(
+		t, "predict",
+		"out/release/model.json",
+		"t.jsonl",
+	)
+	got := dptrainIn(
+		t, lines.String(), "predict",
+		"out/release/model.json",
+		"-.jsonl",
+	)
 	if got.code != 0 ||
 		got.stdout != want.stdout ||
 		strings.Count(got.stdout, "\n") != 401 {
-		t.Errorf("from standard input %+v, from a file %+v", got, want)
+		t.Errorf(
+			"from standard input %+v, from a file %+v",
+			got, want,
+		)
 	}
 }
 
@@ -46,7 +62,11 @@ func TestBenchReadsAsRecipesSay(t *testing.T) {
 	plain := "a,b,y\n"
 	other := "a;b;y\n"
 	for i := range 300 {
-		row := fmt.Sprintf("%d.5,%d,%d.25", i%13, i*7%5, 2*(i%13)+i*7%5)
+		row := fmt.Sprintf(
+			"%d.5,%d,%d.25",
+			i%13, i*7%5,
+			2*(i%13)+i*7%5,
+		)
 		plain = plain + row + "\n"
 		other = other + strings.ReplaceAll(
 			strings.ReplaceAll(row, ",", ";"),
@@ -60,15 +80,26 @@ func TestBenchReadsAsRecipesSay(t *testing.T) {
 	writeFile(
 		t,
 		"german.yaml",
-		fmt.Sprintf(recipe, "  format: {separator: \";\", decimal: \",\"}\n"),
+		fmt.Sprintf(
+			recipe,
+			"  format: {separator: \";\", decimal: \",\"}\n",
+		),
 	)
-	want := dptrain(t, "bench", "--public", "plain.yaml", "--trials", "3", "--json")
+	want := dptrain(
+		t, "bench", "--public",
+		"plain.yaml", "--trials",
+		"3", "--json",
+	)
 	err := os.Rename("t.csv", "plain.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
 	writeFile(t, "t.csv", other)
-	got := dptrain(t, "bench", "--public", "german.yaml", "--trials", "3", "--json")
+	got := dptrain(
+		t, "bench", "--public",
+		"german.yaml", "--trials",
+		"3", "--json",
+	)
 	values := func(out string) string {
 		var list []string
 		for _, line := range strings.Split(out, "\n") {
@@ -80,10 +111,18 @@ func TestBenchReadsAsRecipesSay(t *testing.T) {
 		}
 		return strings.Join(list, " ")
 	}
-	if values(want.stdout) == "" || values(want.stdout) != values(got.stdout) {
-		t.Errorf("plain: %+v\nother: %+v", want, got)
+	if values(want.stdout) == "" ||
+		values(want.stdout) != values(got.stdout) {
+		t.Errorf(
+			"plain: %+v\nother: %+v",
+			want, got,
+		)
 	}
-	both := dptrain(t, "bench", "--public", "german.yaml", "plain.yaml", "--trials", "3")
+	both := dptrain(
+		t, "bench", "--public",
+		"german.yaml", "plain.yaml",
+		"--trials", "3",
+	)
 	if both.code != exitRecipe ||
 		!strings.Contains(both.stderr, "read the table differently") {
 		t.Errorf("two ways: %+v", both)

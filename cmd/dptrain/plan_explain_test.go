@@ -22,7 +22,10 @@ func TestPlanExplainJSON(t *testing.T) {
 	if got.code != exitOK || got.stderr != "" {
 		t.Fatalf("%+v", got)
 	}
-	files.compare(t, "plan-explain-json", anyNumber.ReplaceAllString(got.stdout, "${1}0"))
+	files.compare(
+		t, "plan-explain-json",
+		anyNumber.ReplaceAllString(got.stdout, "${1}0"),
+	)
 	var x explanation
 	err := json.Unmarshal([]byte(got.stdout), &x)
 	if err != nil || x.Format != explainFormat {
@@ -57,7 +60,11 @@ func TestPlanExplainClasses(t *testing.T) {
 		"r.yaml",
 		"task: classification\ndata: {path: line.csv, target: y, classes: [no, yes], columns: {b: {categories: [u, v]}}}\nprivacy: {epsilon: 1}\nmodel: {method: joint-gram}\n",
 	)
-	got := dptrain(t, "plan", "r.yaml", "--explain", "--rows", "60,5000", "--json")
+	got := dptrain(
+		t, "plan", "r.yaml",
+		"--explain", "--rows",
+		"60,5000", "--json",
+	)
 	if got.code != exitOK || got.stderr != "" {
 		t.Fatalf("%+v", got)
 	}
@@ -74,9 +81,16 @@ func TestPlanExplainClasses(t *testing.T) {
 	best := x.Sizes[1].Private[4]
 	if !(best.Median > x.References.Largest.Median+.1 &&
 		best.Median < x.References.Truth.Median+.05) {
-		t.Errorf("epsilon 10: %+v, %+v", best, x.References)
+		t.Errorf(
+			"epsilon 10: %+v, %+v",
+			best, x.References,
+		)
 	}
-	got = dptrain(t, "plan", "r.yaml", "--explain", "--rows", "500")
+	got = dptrain(
+		t, "plan", "r.yaml",
+		"--explain", "--rows",
+		"500",
+	)
 	if got.code != exitOK || got.stderr != "" {
 		t.Fatalf("%+v", got)
 	}
@@ -85,7 +99,10 @@ func TestPlanExplainClasses(t *testing.T) {
 		"1 numeric and 1 category features, 2 classes", "No row was read"} {
 		if !strings.Contains(strings.Join(strings.Fields(got.stdout), " "),
 			strings.TrimSpace(want)) {
-			t.Errorf("lacks %q:\n%s", want, got.stdout)
+			t.Errorf(
+				"lacks %q:\n%s",
+				want, got.stdout,
+			)
 		}
 	}
 	onlyFiles(t, "line.csv", "r.yaml")
@@ -100,7 +117,11 @@ func TestPlanExplainAbstains(t *testing.T) {
 		"r.yaml",
 		"data: {path: line.csv, target: y}\nprivacy: {epsilon: 1}\nmodel: {method: tukey}\n",
 	)
-	got := dptrain(t, "plan", "r.yaml", "--explain", "--rows", "20,5000", "--json")
+	got := dptrain(
+		t, "plan", "r.yaml",
+		"--explain", "--rows",
+		"20,5000", "--json",
+	)
 	var x explanation
 	err := json.Unmarshal([]byte(got.stdout), &x)
 	if err != nil ||
@@ -122,7 +143,11 @@ func TestPlanExplainAbstains(t *testing.T) {
 	if !strings.Contains(got.stdout, `"median": null`) {
 		t.Errorf("no null in %s", got.stdout)
 	}
-	got = dptrain(t, "plan", "r.yaml", "--explain", "--rows", "20")
+	got = dptrain(
+		t, "plan", "r.yaml",
+		"--explain", "--rows",
+		"20",
+	)
 	if got.code != exitOK ||
 		!strings.Contains(got.stdout, " abstains\n") ||
 		!strings.Contains(got.stdout, "have no model") {
@@ -134,7 +159,11 @@ func TestPlanExplainText(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "line.csv", "a,b,y\n")
 	writeFile(t, "recipe.yaml", goodRecipe)
-	got := dptrain(t, "plan", "recipe.yaml", "--explain", "--rows", "500")
+	got := dptrain(
+		t, "plan", "recipe.yaml",
+		"--explain", "--rows",
+		"500",
+	)
 	if got.code != exitOK || got.stderr != "" {
 		t.Fatalf("%+v", got)
 	}
@@ -142,7 +171,10 @@ func TestPlanExplainText(t *testing.T) {
 		"no privacy", "R² 0.7.", "No row was read"} {
 		if !strings.Contains(strings.Join(strings.Fields(got.stdout), " "),
 			strings.TrimSpace(want)) {
-			t.Errorf("lacks %q:\n%s", want, got.stdout)
+			t.Errorf(
+				"lacks %q:\n%s",
+				want, got.stdout,
+			)
 		}
 	}
 }
@@ -160,7 +192,11 @@ func TestPlanExplainMistakes(t *testing.T) {
 		},
 		{"line.csv", "--explain --rows 9", sizes},
 		{"line.csv", "--explain --rows 100,100", sizes},
-		{"line.csv", "--explain --rows 1,2,3,4,5,6,7,8,9", sizes},
+		{
+			"line.csv",
+			"--explain --rows 1,2,3,4,5,6,7,8,9",
+			sizes,
+		},
 		{
 			"line.csv",
 			"--explain --rows many",
@@ -177,7 +213,10 @@ func TestPlanExplainMistakes(t *testing.T) {
 		got := dptrain(t, args...)
 		want := (result{exitUsage, "", tt.want})
 		if got != want {
-			t.Errorf("%v:\n got %+v\nwant %+v", args, got, want)
+			t.Errorf(
+				"%v:\n got %+v\nwant %+v",
+				args, got, want,
+			)
 		}
 	}
 }
@@ -207,6 +246,9 @@ func TestPlanExplainInterrupted(t *testing.T) {
 	if code != exitInterrupted ||
 		stdout.Len() > 0 ||
 		stderr.String() != "dptrain: interrupted\n" {
-		t.Errorf("code %d, %q, %q", code, &stdout, &stderr)
+		t.Errorf(
+			"code %d, %q, %q",
+			code, &stdout, &stderr,
+		)
 	}
 }

@@ -34,7 +34,10 @@ func TestPredictProbability(t *testing.T) {
 		line := append([]string{"predict", "model.json", "-"}, strings.Fields(args)...)
 		got := dptrainIn(t, table, line...)
 		if got != (result{0, want, ""}) {
-			t.Errorf("%s: %+v, want %q", args, got, want)
+			t.Errorf(
+				"%s: %+v, want %q",
+				args, got, want,
+			)
 		}
 	}
 	got := dptrainIn(t, "a,b\n1,7\n", "predict", "model.json", "-",
@@ -67,7 +70,12 @@ func TestPredictEachProbability(t *testing.T) {
 		`{"format": "dptrain.model/2", "kind": "classifier", "task": "classification", "target": "grade",
 		"classes": ["good", "so, so", "bad"], "cutoff": 0, "scores": [`+strings.Join(scores, ",")+`], "guarantee": null}`,
 	)
-	got := dptrainIn(t, "a\n2\n0\n-1\n", "predict", "three.json", "-", "--probability")
+	got := dptrainIn(
+		t,
+		"a\n2\n0\n-1\n",
+		"predict", "three.json", "-",
+		"--probability",
+	)
 	lines := strings.Split(got.stdout, "\n")
 	if got.code != 0 ||
 		len(lines) != 5 ||
@@ -75,17 +83,30 @@ func TestPredictEachProbability(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	for i, a := range []float64{2, 0, -1} {
-		line := strings.Replace(lines[i+1], `"so, so"`, "so", 1)
+		line := strings.Replace(
+			lines[i+1],
+			`"so, so"`, "so", 1,
+		)
 		cells := strings.Split(line, ",")
 		want := []string{"good", "good", "bad"}[i]
 		if cells[0] != want {
-			t.Errorf("%s: the class of a = %v, want %s", line, a, want)
+			t.Errorf(
+				"%s: the class of a = %v, want %s",
+				line, a, want,
+			)
 		}
 		all := math.Exp(a) + 1 + math.Exp(-a)
-		for c, want := range []float64{math.Exp(a) / all, 1 / all, math.Exp(-a) / all} {
+		for c, want := range []float64{
+			math.Exp(a) / all,
+			1 / all,
+			math.Exp(-a) / all,
+		} {
 			p, err := strconv.ParseFloat(cells[1+c], 64)
 			if err != nil || math.Abs(p-want) > 1e-12 {
-				t.Errorf("%s: the probability of class %d is %v, want %v", line, c, p, want)
+				t.Errorf(
+					"%s: the probability of class %d is %v, want %v",
+					line, c, p, want,
+				)
 			}
 		}
 	}
@@ -156,7 +177,10 @@ func TestReportScores(t *testing.T) {
 		"--epsilon", "3",
 		"--verbose",
 	)
-	for _, want := range []string{"AUC ", "log loss 0.", "true class", "recall", "other label"} {
+	for _, want := range []string{
+		"AUC ", "log loss 0.", "true class",
+		"recall", "other label",
+	} {
 		if got.code != 0 || !strings.Contains(got.stdout, want) {
 			t.Errorf("no %q in %+v", want, got)
 		}
@@ -177,8 +201,13 @@ func TestReportScores(t *testing.T) {
 	for i, want := range []string{"under 50 K", "over 50 K"} {
 		class, text, _ := strings.Cut(lines[i+1], ",")
 		p, err := strconv.ParseFloat(text, 64)
-		if err != nil || class != want || math.Abs(p-float64(i)) > .1 {
-			t.Errorf("%q, want %s", lines[i+1], want)
+		if err != nil ||
+			class != want ||
+			math.Abs(p-float64(i)) > .1 {
+			t.Errorf(
+				"%q, want %s",
+				lines[i+1], want,
+			)
 		}
 	}
 }

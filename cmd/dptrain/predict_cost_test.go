@@ -25,7 +25,10 @@ func TestPredictCost(t *testing.T) {
 		line := append([]string{"predict", "model.json", "-"}, strings.Fields(args)...)
 		got := dptrainIn(t, "b,a\n7,1\n7,2\n", line...)
 		if got != (result{0, want, ""}) {
-			t.Errorf("%s: %+v, want %q", args, got, want)
+			t.Errorf(
+				"%s: %+v, want %q",
+				args, got, want,
+			)
 		}
 	}
 }
@@ -55,7 +58,10 @@ func TestPredictCostOfClasses(t *testing.T) {
 		line := append([]string{"predict", "model.json", "-"}, strings.Fields(args)...)
 		got := dptrainIn(t, "b,a\n7,1\n7,2\n", line...)
 		if got != (result{0, want, ""}) {
-			t.Errorf("%s: %+v, want %q", args, got, want)
+			t.Errorf(
+				"%s: %+v, want %q",
+				args, got, want,
+			)
 		}
 	}
 }
@@ -66,7 +72,11 @@ func TestPredictCostMistakes(t *testing.T) {
 	writeFile(t, "linear.json", modelJSON)
 	writeFile(t, "classes.json", chanceModel(""))
 	for _, file := range []string{"linear.json", "classes.json"} {
-		got := dptrainIn(t, "a,b\n1,north\n", "predict", file, "-", "--cost")
+		got := dptrainIn(
+			t, "a,b\n1,north\n",
+			"predict", file, "-",
+			"--cost",
+		)
 		if got.code != exitUsage ||
 			got.stdout != "" ||
 			!strings.Contains(got.stderr, "--cost needs a cost-tree model") {

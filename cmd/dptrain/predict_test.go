@@ -64,8 +64,15 @@ func TestPredict(t *testing.T) {
 		},
 		{"new.csv --append", "", appended},
 		{"new.csv.gz --append", "", appended},
-		{"new.tsv --append", "", strings.ReplaceAll(appended, ",", "\t")},
-		{"- --append", "\uFEFF" + strings.ReplaceAll(newCSV, "\n", "\r\n"), appended},
+		{
+			"new.tsv --append", "",
+			strings.ReplaceAll(appended, ",", "\t"),
+		},
+		{
+			"- --append",
+			"\uFEFF" + strings.ReplaceAll(newCSV, "\n", "\r\n"),
+			appended,
+		},
 		{
 			"- --append",
 			"a,b,note\n1,north,\"open, quote\n\n2,north,\"x, \"\"y\"\"\"\n",
@@ -77,23 +84,37 @@ func TestPredict(t *testing.T) {
 			"a,b,c,prediction\n1,north,\"two\nlines\",112\n",
 		},
 		{"- --append", "a,b", "a,b,prediction\n"},
-		{"- --strict", "a,b\n1,north\nNA,north\n", "prediction\n112\n120\n"},
+		{
+			"- --strict",
+			"a,b\n1,north\nNA,north\n",
+			"prediction\n112\n120\n",
+		},
 	}
 	for _, tt := range tests {
 		args := append([]string{"predict", "model.json"}, strings.Fields(tt.args)...)
 		got := dptrainIn(t, tt.stdin, args...)
 		want := (result{0, tt.want, ""})
 		if got != want {
-			t.Errorf("%s of %q:\n got %+v\nwant %+v", tt.args, tt.stdin, got, want)
+			t.Errorf(
+				"%s of %q:\n got %+v\nwant %+v",
+				tt.args, tt.stdin, got, want,
+			)
 		}
 	}
 	writeFile(t, "old.csv", "old")
 	got := dptrain(t, "predict", "model.json", "new.csv", "-o", "old.csv",
 		"--force")
 	if got != (result{}) || readFile(t, "old.csv") != column {
-		t.Errorf("-o: %+v, file %q", got, readFile(t, "old.csv"))
+		t.Errorf(
+			"-o: %+v, file %q",
+			got, readFile(t, "old.csv"),
+		)
 	}
-	onlyFiles(t, "model.json", "new.csv", "new.csv.gz", "new.tsv", "old.csv")
+	onlyFiles(
+		t, "model.json", "new.csv",
+		"new.csv.gz", "new.tsv",
+		"old.csv",
+	)
 }
 
 // TestPredictClearsDrafts checks that predict removes the drafts that a killed predict left for the same output, and
@@ -102,18 +123,26 @@ func TestPredictClearsDrafts(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "model.json", modelJSON)
 	writeFile(t, "new.csv", newCSV)
-	for _, name := range []string{draftPrefix + "1/out.csv", draftPrefix + "2/other.csv"} {
+	for _, name := range []string{
+		draftPrefix + "1/out.csv",
+		draftPrefix + "2/other.csv",
+	} {
 		if err := os.Mkdir(filepath.Dir(name), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		writeFile(t, name, "half a dra")
 	}
-	r := dptrain(t, "predict", "model.json", "new.csv", "-o", "out.csv")
+	r := dptrain(
+		t, "predict", "model.json",
+		"new.csv", "-o",
+		"out.csv",
+	)
 	if r.code != exitOK {
 		t.Fatalf("%+v", r)
 	}
 	left, err := filepath.Glob(".dptrain-*/*")
-	if err != nil || !slices.Equal(left, []string{draftPrefix + "2/other.csv"}) {
+	if err != nil ||
+		!slices.Equal(left, []string{draftPrefix + "2/other.csv"}) {
 		t.Errorf("left %q, %v", left, err)
 	}
 }
@@ -125,11 +154,20 @@ func TestPredictMistakes(t *testing.T) {
 	writeFile(
 		t,
 		"broken.json",
-		strings.Replace(modelJSON, `"missing":5`, `"missing":"5"`, 1),
+		strings.Replace(
+			modelJSON, `"missing":5`,
+			`"missing":"5"`, 1,
+		),
 	)
-	writeFile(t, "later.json", strings.Replace(modelJSON, "model/1", "model/4", 1))
+	writeFile(
+		t, "later.json",
+		strings.Replace(modelJSON, "model/1", "model/4", 1),
+	)
 	writeFile(t, "new.csv", newCSV)
-	writeFile(t, "report.json", `{"format":"dptrain.report/2","guar`)
+	writeFile(
+		t, "report.json",
+		`{"format":"dptrain.report/2","guar`,
+	)
 	writeFile(t, "recipe.yaml", "version: 1\n")
 	if err := os.MkdirAll("out/release", 0o700); err != nil {
 		t.Fatal(err)
@@ -137,8 +175,14 @@ func TestPredictMistakes(t *testing.T) {
 	writeFile(t, "absent.csv", "b,A\nnorth,1\n")
 	writeFile(t, "repeated.csv", "b,a,a\nnorth,1,2\n")
 	writeFile(t, "named.csv", "a,b,prediction\n1,north,3\n")
-	writeFile(t, "infinite.csv", "a,b\n1,north\n\n-inf,north\n")
-	writeFile(t, "infinite.csv.gz", gzipText(t, "a,b\n1,north\n\n-inf,north\n"))
+	writeFile(
+		t, "infinite.csv",
+		"a,b\n1,north\n\n-inf,north\n",
+	)
+	writeFile(
+		t, "infinite.csv.gz",
+		gzipText(t, "a,b\n1,north\n\n-inf,north\n"),
+	)
 	tests := []struct {
 		args string
 		code int
@@ -175,7 +219,10 @@ func TestPredictMistakes(t *testing.T) {
 		if got.code != tt.code ||
 			got.stdout != "" ||
 			strings.Contains(got.stderr, "crimson") {
-			t.Errorf("%s: %+v, want code %d", tt.args, got, tt.code)
+			t.Errorf(
+				"%s: %+v, want code %d",
+				tt.args, got, tt.code,
+			)
 		}
 		fmt.Fprintf(&b, "predict %s\n  %s", tt.args, got.stderr)
 	}
@@ -228,7 +275,10 @@ func TestPredictInterrupted(t *testing.T) {
 		code := run(
 			ctx,
 			append(
-				[]string{"predict", "model.json", "new.csv", "-o", "p.csv"},
+				[]string{
+					"predict", "model.json", "new.csv",
+					"-o", "p.csv",
+				},
 				strings.Fields(args)...,
 			),
 			strings.NewReader(""),
@@ -236,7 +286,10 @@ func TestPredictInterrupted(t *testing.T) {
 			&stderr,
 		)
 		if code != exitInterrupted || stderr.String() != "dptrain: interrupted\n" {
-			t.Errorf("%s: code %d, %s", args, code, stderr.String())
+			t.Errorf(
+				"%s: code %d, %s",
+				args, code, stderr.String(),
+			)
 		}
 		onlyFiles(t, "model.json", "new.csv")
 	}
@@ -264,8 +317,15 @@ func TestSignalsEndPredict(t *testing.T) {
 			t.Logf("%v is ignored, as below nohup", ending)
 			continue
 		}
-		cmd := exec.Command(self, "predict", "model.json", "-", "-o", "p.csv", flag)
-		cmd.Env = append(os.Environ(), asProcess+"=1", "GOCOVERDIR="+t.TempDir())
+		cmd := exec.Command(
+			self, "predict", "model.json",
+			"-", "-o",
+			"p.csv", flag,
+		)
+		cmd.Env = append(
+			os.Environ(), asProcess+"=1",
+			"GOCOVERDIR="+t.TempDir(),
+		)
 		stdin, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -294,7 +354,10 @@ func TestSignalsEndPredict(t *testing.T) {
 		stop.Stop()
 		code := cmd.ProcessState.ExitCode()
 		if code != exitInterrupted || line != "dptrain: interrupted\n" {
-			t.Errorf("%v, %s: code %d, stderr %q", ending, flag, code, line)
+			t.Errorf(
+				"%v, %s: code %d, stderr %q",
+				ending, flag, code, line,
+			)
 		}
 		onlyFiles(t, "model.json")
 	}

@@ -60,7 +60,10 @@ func TestPreparationEndsWithItsContext(t *testing.T) {
 	for left := range whole.calls {
 		ctx, err := prepare(left)
 		if !errors.Is(err, context.Canceled) || ctx.calls > left+3 {
-			t.Errorf("ended at check %d, checked %d times: %v", left+1, ctx.calls, err)
+			t.Errorf(
+				"ended at check %d, checked %d times: %v",
+				left+1, ctx.calls, err,
+			)
 		}
 	}
 }

@@ -14,7 +14,10 @@ import (
 func planOf(t *testing.T, example string) *pipeline.Plan {
 	t.Helper()
 	flags := recipeFlags{stdin: os.Stdin}
-	j, err := flags.load([]string{filepath.Join("..", "..", "examples", example+".yaml")})
+	j, err := flags.load([]string{filepath.Join(
+		"..", "..", "examples",
+		example+".yaml",
+	)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +55,9 @@ func TestProgressLine(t *testing.T) {
 		a := app{terminal: tt.terminal, screen: &screen}
 		m := a.progressLine(planOf(t, tt.example), tt.how)
 		now := m.start
-		m.now = func() time.Time { return now }
+		m.now = func() time.Time {
+			return now
+		}
 		m.stage("read")
 		m.beginPass()
 		now = now.Add(1900 * time.Millisecond)
@@ -69,7 +74,10 @@ func TestProgressLine(t *testing.T) {
 		m.draw()
 		got := screen.String()
 		if got != tt.want {
-			t.Errorf("%s, %+v: %q, want %q", tt.example, tt.how, got, tt.want)
+			t.Errorf(
+				"%s, %+v: %q, want %q",
+				tt.example, tt.how, got, tt.want,
+			)
 		}
 	}
 }

@@ -10,7 +10,10 @@ import (
 func TestPublishedRecipe(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "line.csv", lineCSV(200))
-	writeFile(t, "other.csv", strings.Replace(lineCSV(200), "b", "z", 1))
+	writeFile(
+		t, "other.csv",
+		strings.Replace(lineCSV(200), "b", "z", 1),
+	)
 	must := func(want int, args ...string) result {
 		t.Helper()
 		got := dptrain(t, args...)
@@ -19,7 +22,11 @@ func TestPublishedRecipe(t *testing.T) {
 		}
 		return got
 	}
-	must(0, "ledger", "init", "dptrain.ledger", "--dataset", "lines", "--epsilon", "9")
+	must(
+		0, "ledger", "init",
+		"dptrain.ledger", "--dataset",
+		"lines", "--epsilon", "9",
+	)
 	must(0, "fit",
 		"--data", "line.csv",
 		"--target", "y",
@@ -31,11 +38,18 @@ func TestPublishedRecipe(t *testing.T) {
 	const published = "out/release/recipe.yaml"
 
 	plan := must(0, "plan", published)
-	direct := must(0, "plan", "--data", "line.csv", "--target", "y", "--epsilon", "1")
+	direct := must(
+		0, "plan", "--data",
+		"line.csv", "--target",
+		"y", "--epsilon", "1",
+	)
 	if !strings.HasPrefix(plan.stdout, direct.stdout) ||
 		!strings.Contains(plan.stdout,
 			"Ledger     data set lines; the effect on the ledger is unknown because there") {
-		t.Errorf("%s\nwant\n%s", plan.stdout, direct.stdout)
+		t.Errorf(
+			"%s\nwant\n%s",
+			plan.stdout, direct.stdout,
+		)
 	}
 	if got := must(0, "check", published); got.stdout != published+": ok\n" {
 		t.Errorf("%+v", got)

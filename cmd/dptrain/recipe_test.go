@@ -27,7 +27,11 @@ func TestCheck(t *testing.T) {
 		code         int
 	}{
 		{"ok", goodRecipe, exitOK},
-		{"no-table", strings.Replace(goodRecipe, "line.csv", "absent.csv", 1), exitOK},
+		{
+			"no-table",
+			strings.Replace(goodRecipe, "line.csv", "absent.csv", 1),
+			exitOK,
+		},
 		{
 			"rules",
 			goodRecipe + "  detla: 0.1\nholdout: 2\nmodel: {method: tukei}\n",
@@ -50,11 +54,17 @@ func TestCheck(t *testing.T) {
 			writeFile(t, "recipe.yaml", tt.recipe)
 			got := dptrain(t, "check", "recipe.yaml")
 			if got.code != tt.code {
-				t.Errorf("code %d, want %d", got.code, tt.code)
+				t.Errorf(
+					"code %d, want %d",
+					got.code, tt.code,
+				)
 			}
 			if (got.stdout == "") == (got.code == exitOK) ||
 				(got.stderr == "") != (got.code == exitOK) {
-				t.Errorf("results go to stdout, mistakes to stderr: %+v", got)
+				t.Errorf(
+					"results go to stdout, mistakes to stderr: %+v",
+					got,
+				)
 			}
 			files.compare(t, "check-"+tt.name, got.stdout+got.stderr)
 		})
@@ -70,13 +80,19 @@ func TestInit(t *testing.T) {
 	files := goldenFiles(t)
 	chdirTemp(t)
 	writeFile(t, "line.csv", lineCSV(3))
-	got := dptrain(t, "init", "line.csv", "--target", "a")
+	got := dptrain(
+		t, "init", "line.csv",
+		"--target", "a",
+	)
 	files.compare(t, "init", got.stdout)
 	writeFile(t, "recipe.yaml", got.stdout)
 	for _, verb := range []string{"check", "plan", "fit"} {
 		got := dptrain(t, verb, "recipe.yaml")
 		if got.code != exitOK {
-			t.Errorf("%s of what init wrote: %+v", verb, got)
+			t.Errorf(
+				"%s of what init wrote: %+v",
+				verb, got,
+			)
 		}
 	}
 	got = dptrain(t, "init", "line.csv")
@@ -166,7 +182,10 @@ func TestPlanJSON(t *testing.T) {
 		a := plan.EpsilonAt[i-1]
 		b := plan.EpsilonAt[i]
 		if a.Delta <= b.Delta || *a.Epsilon >= *b.Epsilon {
-			t.Errorf("a smaller delta must cost a larger epsilon: %v", plan.EpsilonAt)
+			t.Errorf(
+				"a smaller delta must cost a larger epsilon: %v",
+				plan.EpsilonAt,
+			)
 		}
 	}
 	total := map[string]float64{}
@@ -180,7 +199,10 @@ func TestPlanJSON(t *testing.T) {
 	}
 	for _, part := range []string{"train", "holdout"} {
 		if math.Abs(total[part]-1) > 1e-9 {
-			t.Errorf("the shares of %s sum to %v", part, total[part])
+			t.Errorf(
+				"the shares of %s sum to %v",
+				part, total[part],
+			)
 		}
 	}
 }
@@ -195,7 +217,10 @@ func TestFlagsOverRecipe(t *testing.T) {
 	writeFile(t, "other.csv", lineCSV(60))
 	writeFile(t, "sub/recipe.yaml", goodRecipe+"output: {dir: elsewhere}\n")
 	if got := dptrain(t, "fit", "sub/recipe.yaml", "-q"); got != (result{}) {
-		t.Fatalf("the table is beside the recipe, the output is not: %+v", got)
+		t.Fatalf(
+			"the table is beside the recipe, the output is not: %+v",
+			got,
+		)
 	}
 	n := runFile(t, "elsewhere").Rows
 	if n != 40 {
@@ -216,7 +241,10 @@ func TestFlagsOverRecipe(t *testing.T) {
 	}
 	n = runFile(t, "mine").Rows
 	if n != 60 {
-		t.Errorf("%d rows of the table given with --data", n)
+		t.Errorf(
+			"%d rows of the table given with --data",
+			n,
+		)
 	}
 	public := readFile(t, "mine/release/recipe.yaml")
 	for _, want := range []string{
@@ -228,13 +256,19 @@ func TestFlagsOverRecipe(t *testing.T) {
 		"holdout: 0.25\n",
 	} {
 		if !strings.Contains(public, want) {
-			t.Errorf("the published recipe lacks %q:\n%s", want, public)
+			t.Errorf(
+				"the published recipe lacks %q:\n%s",
+				want, public,
+			)
 		}
 	}
 	if strings.Contains(public, "other.csv") ||
 		strings.Contains(public, "mine") ||
 		strings.Contains(public, "comment") {
-		t.Errorf("the published recipe holds a path or a comment:\n%s", public)
+		t.Errorf(
+			"the published recipe holds a path or a comment:\n%s",
+			public,
+		)
 	}
 }
 
@@ -242,7 +276,10 @@ func TestFlagsOverRecipe(t *testing.T) {
 func TestInvalidFlagIsNamed(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "line.csv", lineCSV(5))
-	writeFile(t, "recipe.yaml", goodRecipe+"selection: {method: fixed, features: [a]}\n")
+	writeFile(
+		t, "recipe.yaml",
+		goodRecipe+"selection: {method: fixed, features: [a]}\n",
+	)
 	tests := []struct {
 		args string
 		code int
@@ -291,7 +328,10 @@ func TestInvalidFlagIsNamed(t *testing.T) {
 			got := dptrain(t, append([]string{verb}, strings.Fields(tt.args)...)...)
 			want := (result{tt.code, "", tt.want})
 			if got != want {
-				t.Errorf("%s %s:\n got %+v\nwant %+v", verb, tt.args, got, want)
+				t.Errorf(
+					"%s %s:\n got %+v\nwant %+v",
+					verb, tt.args, got, want,
+				)
 			}
 		}
 	}
@@ -302,8 +342,15 @@ func TestInvalidFlagIsNamed(t *testing.T) {
 // add up.
 func TestPlanExplainsTheChoice(t *testing.T) {
 	chdirTemp(t)
-	writeFile(t, "wide.csv", "a,b,c,d,e,f,g,h,y\n")
-	got := dptrain(t, "plan", "--data", "wide.csv", "--target", "y", "--epsilon", "1")
+	writeFile(
+		t, "wide.csv",
+		"a,b,c,d,e,f,g,h,y\n",
+	)
+	got := dptrain(
+		t, "plan", "--data",
+		"wide.csv", "--target",
+		"y", "--epsilon", "1",
+	)
 	if got.code != exitOK ||
 		!strings.Contains(got.stdout, "\nChoice     the noisy number of records determines") {
 		t.Errorf("%+v", got)

@@ -45,7 +45,9 @@ func TestCommandLinePage(t *testing.T) {
 func runnableCommands(root *cobra.Command) []*cobra.Command {
 	var out []*cobra.Command
 	for _, c := range root.Commands() {
-		if !c.IsAvailableCommand() || c.Name() == "help" || c.Name() == "completion" {
+		if !c.IsAvailableCommand() ||
+			c.Name() == "help" ||
+			c.Name() == "completion" {
 			continue
 		}
 		out = append(out, c)
@@ -64,8 +66,15 @@ func commandTable(root *cobra.Command) string {
 	var out strings.Builder
 	out.WriteString("## Commands\n\n| command | purpose |\n| --- | --- |\n")
 	for _, c := range runnableCommands(root) {
-		use := strings.TrimSuffix(strings.TrimPrefix(c.UseLine(), "dptrain "), " [flags]")
-		fmt.Fprintf(&out, "| `%s` | %s |\n", escapeCell(use), escapeCell(c.Short))
+		use := strings.TrimSuffix(
+			strings.TrimPrefix(c.UseLine(), "dptrain "),
+			" [flags]",
+		)
+		fmt.Fprintf(
+			&out,
+			"| `%s` | %s |\n",
+			escapeCell(use), escapeCell(c.Short),
+		)
 	}
 	return out.String()
 }
@@ -127,5 +136,8 @@ func flagName(text string) string {
 
 // escapeCell escapes text for a table cell.
 func escapeCell(text string) string {
-	return strings.NewReplacer("|", `\|`, "\n", " ", "<", `\<`).Replace(text)
+	return strings.NewReplacer(
+		"|", `\|`, "\n",
+		" ", "<", `\<`,
+	).Replace(text)
 }

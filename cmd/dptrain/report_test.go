@@ -13,8 +13,14 @@ import (
 // releasedRun creates the folder of a run with the report and the model from the tests of their formats.
 func releasedRun(t *testing.T) {
 	t.Helper()
-	model := readFile(t, "../../regression/testdata/model-1-additive.json")
-	text := readFile(t, "../../internal/publish/report/testdata/report-1.json")
+	model := readFile(
+		t,
+		"../../regression/testdata/model-1-additive.json",
+	)
+	text := readFile(
+		t,
+		"../../internal/publish/report/testdata/report-1.json",
+	)
 	chdirTemp(t)
 	if err := os.MkdirAll("out/release", 0o700); err != nil {
 		t.Fatal(err)
@@ -39,7 +45,10 @@ func TestReport(t *testing.T) {
 
 func TestReportRegistry(t *testing.T) {
 	files := goldenFiles(t)
-	classes := readFile(t, "../../internal/publish/report/testdata/report-2.json")
+	classes := readFile(
+		t,
+		"../../internal/publish/report/testdata/report-2.json",
+	)
 	releasedRun(t)
 	writeFile(t, "classes.json", classes)
 	got := dptrain(t, "report", "out", "--registry")
@@ -48,10 +57,15 @@ func TestReportRegistry(t *testing.T) {
 	}
 	files.compare(t, "report-registry", got.stdout)
 	more := dptrain(t, "report", "classes.json", "--registry")
-	if more.code != exitOK || !strings.Contains(more.stdout, "Held-out accuracy: 0.800") {
+	if more.code != exitOK ||
+		!strings.Contains(more.stdout, "Held-out accuracy: 0.800") {
 		t.Errorf("%+v", more)
 	}
-	got = dptrain(t, "report", "out", "--registry", "--shape", "age")
+	got = dptrain(
+		t, "report", "out",
+		"--registry", "--shape",
+		"age",
+	)
 	if got.code != exitUsage {
 		t.Errorf("%+v", got)
 	}
@@ -80,13 +94,19 @@ func TestReportMistakes(t *testing.T) {
 	files := goldenFiles(t)
 	releasedRun(t)
 	writeFile(t, "broken.json", "{}")
-	writeFile(t, "short.json", readFile(t, "out/release/report.json")[:200])
+	writeFile(
+		t, "short.json",
+		readFile(t, "out/release/report.json")[:200],
+	)
 	writeFile(t, "notes.json", `{"format":"dptrain.run/1"}`)
 	writeFile(t, "line.csv", lineCSV(2))
 	if err := os.MkdirAll("abstained/release", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, "abstained/release/report.json", readFile(t, "out/release/report.json"))
+	writeFile(
+		t, "abstained/release/report.json",
+		readFile(t, "out/release/report.json"),
+	)
 	var b strings.Builder
 	for _, tt := range []struct {
 		args string
@@ -106,7 +126,10 @@ func TestReportMistakes(t *testing.T) {
 	} {
 		got := dptrain(t, append([]string{"report"}, strings.Fields(tt.args)...)...)
 		if got.code != tt.code || got.stdout != "" {
-			t.Errorf("%s: %+v, want code %d", tt.args, got, tt.code)
+			t.Errorf(
+				"%s: %+v, want code %d",
+				tt.args, got, tt.code,
+			)
 		}
 		fmt.Fprintf(&b, "report %s\n  %s", tt.args, got.stderr)
 	}
@@ -138,7 +161,10 @@ func TestShapeOfClasses(t *testing.T) {
 	for _, want := range []string{"score of class no", "score of class maybe", "score of class yes",
 		"1 per unit of a", "3 per unit of a"} {
 		if !strings.Contains(b.String(), want) {
-			t.Errorf("lacks %q:\n%s", want, b.String())
+			t.Errorf(
+				"lacks %q:\n%s",
+				want, b.String(),
+			)
 		}
 	}
 	parts = report.SumsOf(

@@ -40,9 +40,17 @@ func TestScores(t *testing.T) {
 		var numbers, codes []byte
 		for range n {
 			record++
-			area := []float64{float64(record % 90), math.NaN(), math.Inf(1), -1e300}[min(record%17, 3)]
+			area := []float64{
+				float64(record % 90),
+				math.NaN(),
+				math.Inf(1), -1e300,
+			}[min(record%17, 3)]
 			code := []int32{0, 1, -1}[record%3]
-			fmt.Fprintf(&table, "%v,%s\n", area, []string{"a", "b", "c"}[record%3])
+			fmt.Fprintf(
+				&table, "%v,%s\n",
+				area,
+				[]string{"a", "b", "c"}[record%3],
+			)
 			numbers = binary.LittleEndian.AppendUint64(numbers, math.Float64bits(area))
 			codes = binary.LittleEndian.AppendUint32(codes, uint32(code))
 		}
@@ -51,7 +59,9 @@ func TestScores(t *testing.T) {
 		input.Write(codes)
 	}
 	writeFile(t, "new.csv", table.String())
-	want := strings.Fields(dptrain(t, "predict", model, "new.csv").stdout)[1:]
+	want := strings.Fields(dptrain(
+		t, "predict", model, "new.csv",
+	).stdout)[1:]
 	got := dptrainIn(t, input.String(), "scores", model)
 	if got.code != exitOK || len(got.stdout) != 8*len(want) {
 		t.Fatalf(
@@ -65,7 +75,10 @@ func TestScores(t *testing.T) {
 	for i, text := range want {
 		v := math.Float64frombits(binary.LittleEndian.Uint64([]byte(got.stdout[8*i:])))
 		if fmt.Sprint(v) != text {
-			t.Errorf("record %d: %v, want %s", i, v, text)
+			t.Errorf(
+				"record %d: %v, want %s",
+				i, v, text,
+			)
 		}
 	}
 	for _, wrong := range []string{
@@ -78,7 +91,10 @@ func TestScores(t *testing.T) {
 	} {
 		got := dptrainIn(t, wrong, "scores", model)
 		if got.code != exitData {
-			t.Errorf("%.60q: exit code %d", wrong, got.code)
+			t.Errorf(
+				"%.60q: exit code %d",
+				wrong, got.code,
+			)
 		}
 	}
 }

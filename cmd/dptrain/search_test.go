@@ -38,10 +38,16 @@ func TestSearch(t *testing.T) {
 	a.terminal = true
 	code := a.run(
 		t.Context(),
-		[]string{"fit", "recipe.yaml", "--progress", "--verbose"},
+		[]string{
+			"fit", "recipe.yaml",
+			"--progress", "--verbose",
+		},
 	)
 	if code != exitOK {
-		t.Fatalf("code %d: %s", code, stderr.String())
+		t.Fatalf(
+			"code %d: %s",
+			code, stderr.String(),
+		)
 	}
 	want := "dptrain: 1 of 6: read\ndptrain: 2 of 6: check\ndptrain: 3 of 6: split\ndptrain: 4 of 6: search\ndptrain: 5 of 6: held-out metric (100.0% of the held-out budget)\ndptrain: 6 of 6: write\n"
 	if stderr.String() !=
@@ -74,7 +80,11 @@ func TestSearch(t *testing.T) {
 		!x.Score.Biased {
 		t.Errorf("%+v", r.Search)
 	} else if r.Model.Method != x.Candidates[x.Chosen-1].Model {
-		t.Errorf("method %q, candidate %+v", r.Model.Method, x.Candidates[x.Chosen-1])
+		t.Errorf(
+			"method %q, candidate %+v",
+			r.Model.Method,
+			x.Candidates[x.Chosen-1],
+		)
 	}
 	run := runFile(t, "out")
 	if run.ScoreRows == nil ||
@@ -107,9 +117,18 @@ func TestSearch(t *testing.T) {
 			"--epsilon", "1",
 			"--relation", "substitute",
 		},
-		{"bench", "--public", "recipe.yaml", "--trials", "1"},
-		{"plan", "recipe.yaml", "--explain", "--rows", "60"},
-		{"audit", "recipe.yaml", "--runs", "100", "--draws", "100"},
+		{
+			"bench", "--public", "recipe.yaml",
+			"--trials", "1",
+		},
+		{
+			"plan", "recipe.yaml", "--explain",
+			"--rows", "60",
+		},
+		{
+			"audit", "recipe.yaml", "--runs",
+			"100", "--draws", "100",
+		},
 	} {
 		got := dptrain(t, args...)
 		if got.code != exitOK {
@@ -134,7 +153,10 @@ func TestSearchPlanJSON(t *testing.T) {
 		t.Fatalf("%v: %+v", err, got)
 	}
 	x := b.Search
-	if x == nil || x.Runs != 3 || len(x.Candidates) != 2 || b.Method != "search" {
+	if x == nil ||
+		x.Runs != 3 ||
+		len(x.Candidates) != 2 ||
+		b.Method != "search" {
 		t.Fatalf("%+v", b)
 	}
 	// One try costs less than the whole search, and more than its share in an adaptive composition of the same
@@ -147,14 +169,20 @@ func TestSearchPlanJSON(t *testing.T) {
 		if s.Share == nil && s.Part == "all" { // the price is a fraction of epsilon
 			continue
 		}
-		total[strings.Join(strings.Split(s.ID, "/")[:3], "/")+" "+s.Part] += *s.Share
+		total[strings.Join(
+			strings.Split(s.ID, "/")[:3],
+			"/",
+		)+" "+s.Part] += *s.Share
 	}
 	if len(total) != 5 {
 		t.Errorf("parts %v", total)
 	}
 	for part, share := range total {
 		if share < 1-1e-9 || share > 1+1e-9 {
-			t.Errorf("the shares of %s sum to %v", part, share)
+			t.Errorf(
+				"the shares of %s sum to %v",
+				part, share,
+			)
 		}
 	}
 }
@@ -166,7 +194,11 @@ func TestSearchLedger(t *testing.T) {
 	writeFile(
 		t,
 		"recipe.yaml",
-		strings.Replace(searchRecipe, "epsilon: 3", "epsilon: 1\n  delta: 1e-7", 1)+
+		strings.Replace(
+			searchRecipe, "epsilon: 3",
+			"epsilon: 1\n  delta: 1e-7",
+			1,
+		)+
 			"ledger: {path: my.ledger, dataset: houses}\n",
 	)
 	got := dptrain(t, "ledger", "init", "my.ledger",
@@ -214,13 +246,20 @@ func TestSearchMistakes(t *testing.T) {
 			"recipe.yaml:10:23: search.candidates[0]: tukey may abstain"},
 		"runs": {"runs: 3", "runs: 1001", nil, exitRecipe,
 			"recipe.yaml:8:9: search.runs must be above 1 and at most 1000"},
-		"columns": {"k: 1", "k: 2", nil, exitRecipe, "search.candidates[1].selection.k is 2"},
+		"columns": {
+			"k: 1", "k: 2", nil, exitRecipe,
+			"search.candidates[1].selection.k is 2",
+		},
 		"features": {"method: kendall, k: 1", "method: fixed, features: [c]", nil, exitData,
 			`the feature "c" is not in the header`},
 		"classes": {
 			"",
 			"",
-			[]string{"--task", "classification", "--classes", "a,b,c"},
+			[]string{
+				"--task", "classification",
+				"--classes",
+				"a,b,c",
+			},
 			exitRecipe,
 			"kendall supports only two classes",
 		},
@@ -232,7 +271,10 @@ func TestSearchMistakes(t *testing.T) {
 			"the relation substitute-private-columns needs at least one column with private: true",
 		},
 	} {
-		writeFile(t, "recipe.yaml", strings.Replace(searchRecipe, c.old, c.new, 1))
+		writeFile(
+			t, "recipe.yaml",
+			strings.Replace(searchRecipe, c.old, c.new, 1),
+		)
 		got := dptrain(
 			t,
 			append([]string{"plan", "recipe.yaml"}, c.args...)...,

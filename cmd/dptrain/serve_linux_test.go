@@ -46,16 +46,25 @@ func serveProcess(t *testing.T, before string, args ...string) *servingProcess {
 		t.Context(),
 		"sh",
 		append(
-			[]string{"-c", before + `exec "$0" serve --addr 127.0.0.1:0 "$@"`, self},
+			[]string{
+				"-c",
+				before + `exec "$0" serve --addr 127.0.0.1:0 "$@"`,
+				self,
+			},
 			args...,
 		)...,
 	)
-	p.cmd.Env = append(os.Environ(), asProcess+"=1", "GOCOVERDIR="+t.TempDir())
+	p.cmd.Env = append(
+		os.Environ(), asProcess+"=1",
+		"GOCOVERDIR="+t.TempDir(),
+	)
 	p.cmd.Stderr = p.stderr
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+	})
 	for end := time.Now().Add(time.Minute); p.at == "" &&
 		time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		p.at = strings.TrimPrefix(
@@ -64,7 +73,10 @@ func serveProcess(t *testing.T, before string, args ...string) *servingProcess {
 		)
 	}
 	if p.at == "" {
-		t.Fatalf("it does not start: %s", p.stderr.text())
+		t.Fatalf(
+			"it does not start: %s",
+			p.stderr.text(),
+		)
 	}
 	return p
 }
@@ -75,7 +87,9 @@ func (p *servingProcess) stop(t *testing.T, within time.Duration) int {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	kill := time.AfterFunc(within, func() { _ = p.cmd.Process.Kill() })
+	kill := time.AfterFunc(within, func() {
+		_ = p.cmd.Process.Kill()
+	})
 	defer kill.Stop()
 	var ended *exec.ExitError
 	err := p.cmd.Wait()
@@ -108,15 +122,22 @@ const withheldBody = "POST /health HTTP/1.1\r\nHost: x\r\nContent-Length: 100000
 // TestServeWithheldConnections opens more connections with withheld bodies than the process may open files. It
 // checks that the server still answers, and that it exits with code 0 when it is stopped.
 func TestServeWithheldConnections(t *testing.T) {
-	p := serveProcess(t, "ulimit -n 256; ", "../../regression/testdata/model-2.json")
+	p := serveProcess(
+		t, "ulimit -n 256; ",
+		"../../regression/testdata/model-2.json",
+	)
 	predict := "POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{"
 	for _, text := range []string{withheldBody, predict, "", "GET /"} {
 		for range 300 {
-			c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", p.at)
+			c, err := (&net.Dialer{}).DialContext(
+				t.Context(), "tcp", p.at,
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _ = c.Close() })
+			t.Cleanup(func() {
+				_ = c.Close()
+			})
 			_, _ = io.WriteString(c, text) // fails if the connection was closed
 		}
 		client := &http.Client{
@@ -142,14 +163,21 @@ func TestServeWithheldConnections(t *testing.T) {
 	}
 	code := p.stop(t, time.Minute)
 	if code != exitOK {
-		t.Errorf("exit code %d: %s", code, p.stderr.text())
+		t.Errorf(
+			"exit code %d: %s",
+			code, p.stderr.text(),
+		)
 	}
 }
 
 // TestServeAbortsStreamsAtShutdown checks that an endless stream is aborted when the time limit for shutting down ends,
 // that a message reports it, and that the exit code is 0. The output of the process contains no cell.
 func TestServeAbortsStreamsAtShutdown(t *testing.T) {
-	p := serveProcess(t, "", "../../regression/testdata/model-2.json", "--drain", "1s")
+	p := serveProcess(
+		t, "",
+		"../../regression/testdata/model-2.json",
+		"--drain", "1s",
+	)
 	in, out := io.Pipe()
 	go func() {
 		for {
@@ -161,7 +189,10 @@ func TestServeAbortsStreamsAtShutdown(t *testing.T) {
 		}
 	}()
 	defer in.Close()
-	r, err := http.Post("http://"+p.at+"/predict", "application/x-ndjson", in)
+	r, err := http.Post(
+		"http://"+p.at+"/predict",
+		"application/x-ndjson", in,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,9 +211,15 @@ func TestServeAbortsStreamsAtShutdown(t *testing.T) {
 	}
 	code := p.stop(t, time.Minute)
 	if code != exitOK ||
-		!strings.Contains(p.stderr.text(), "note: 1 unfinished request was aborted after 1s") ||
+		!strings.Contains(
+			p.stderr.text(),
+			"note: 1 unfinished request was aborted after 1s",
+		) ||
 		strings.Contains(p.stderr.text(), "7777") {
-		t.Errorf("exit code %d: %s", code, p.stderr.text())
+		t.Errorf(
+			"exit code %d: %s",
+			code, p.stderr.text(),
+		)
 	}
 	for answers.Scan() {
 	}
@@ -209,7 +246,10 @@ func TestServeMemory(t *testing.T) {
 		"depth":     `{"age":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + "}",
 		"long text": `{"age":1,"x":"` + strings.Repeat("y", 1_000_000) + `"}`,
 	} {
-		p := serveProcess(t, "", "../../regression/testdata/model-2.json")
+		p := serveProcess(
+			t, "",
+			"../../regression/testdata/model-2.json",
+		)
 		before := p.statusBytes(t, "VmHWM")
 		body := []byte(`{"records":[` + strings.Repeat(
 			record+",",
@@ -262,11 +302,18 @@ func TestServeMemory(t *testing.T) {
 				float64(more)/float64(bodies*len(body)),
 			)
 		} else {
-			t.Logf("%s: %.1f times the bytes", what, float64(more)/float64(bodies*len(body)))
+			t.Logf(
+				"%s: %.1f times the bytes",
+				what,
+				float64(more)/float64(bodies*len(body)),
+			)
 		}
 		code := p.stop(t, time.Minute)
 		if code != exitOK {
-			t.Errorf("exit code %d: %s", code, p.stderr.text())
+			t.Errorf(
+				"exit code %d: %s",
+				code, p.stderr.text(),
+			)
 		}
 	}
 }
@@ -372,7 +419,10 @@ func TestReloadOnHangup(t *testing.T) {
 		got := fetch(web + "/model")
 		if !strings.Contains(got, `"sha256":"`+hash+`"`) ||
 			!strings.Contains(p.stderr.text(), want) {
-			t.Errorf("file %d: %s\n%s", i, got, p.stderr.text())
+			t.Errorf(
+				"file %d: %s\n%s",
+				i, got, p.stderr.text(),
+			)
 		}
 	}
 	close(stop)
@@ -389,7 +439,10 @@ func TestReloadOnHangup(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 	code := p.stop(t, 20*time.Second)
 	if code != 0 {
-		t.Errorf("code %d: %s", code, p.stderr.text())
+		t.Errorf(
+			"code %d: %s",
+			code, p.stderr.text(),
+		)
 	}
 	if got := dptrain(t, "serve", "--probe", web+"/ready"); got.code != exitData {
 		t.Errorf("a server that ended: %+v", got)
@@ -405,7 +458,10 @@ func TestServeComparesWithReport(t *testing.T) {
 		"\n",
 	)
 	chdirTemp(t)
-	writeFile(t, "houses.csv", strings.Join(table, "\n")+"\n")
+	writeFile(
+		t, "houses.csv",
+		strings.Join(table, "\n")+"\n",
+	)
 	got := dptrain(t, "fit",
 		"--data", "houses.csv",
 		"--target", "price",
@@ -422,7 +478,10 @@ func TestServeComparesWithReport(t *testing.T) {
 			Counts       []float64
 		}
 	}
-	err := json.Unmarshal([]byte(readFile(t, "out/release/report.json")), &r)
+	err := json.Unmarshal(
+		[]byte(readFile(t, "out/release/report.json")),
+		&r,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -461,7 +520,10 @@ func TestServeComparesWithReport(t *testing.T) {
 		return sum
 	}
 	metrics := func(folder string) string {
-		p := serveProcess(t, "", "--count-inputs", filepath.Join(folder, "model.json"))
+		p := serveProcess(
+			t, "", "--count-inputs",
+			filepath.Join(folder, "model.json"),
+		)
 		answer, err := http.Post(
 			"http://"+p.at+"/predict",
 			"text/csv",
@@ -496,28 +558,46 @@ func TestServeComparesWithReport(t *testing.T) {
 		got, err := strconv.ParseFloat(match[1], 64)
 		want := distance(k)
 		if err != nil || math.Abs(got-want) > .01 {
-			t.Errorf("%s: a drift of %g, want %g; %v", c.Column, got, want, err)
+			t.Errorf(
+				"%s: a drift of %g, want %g; %v",
+				c.Column, got, want, err,
+			)
 		}
 		if c.Column == "area" && got < .15 {
-			t.Errorf("a shift of area by 40 gives a drift of %g", got)
+			t.Errorf(
+				"a shift of area by 40 gives a drift of %g",
+				got,
+			)
 		}
 	}
 	if compared < 4 {
-		t.Errorf("%d columns are compared:\n%s", compared, text)
+		t.Errorf(
+			"%d columns are compared:\n%s",
+			compared, text,
+		)
 	}
 	for _, folder := range []string{"alone", "other"} {
 		if err := os.Mkdir(folder, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	writeFile(t, "alone/model.json", readFile(t, "out/release/model.json"))
+	writeFile(
+		t, "alone/model.json",
+		readFile(t, "out/release/model.json"),
+	)
 	text = metrics("alone")
 	if strings.Contains(text, "drift") ||
 		!strings.Contains(text, "dptrain_inputs_total") {
 		t.Errorf("without a report: %s", text)
 	}
-	writeFile(t, "other/report.json", readFile(t, "out/release/report.json"))
-	writeFile(t, "other/model.json", readFile(t, "out/release/model.json")+"\n")
+	writeFile(
+		t, "other/report.json",
+		readFile(t, "out/release/report.json"),
+	)
+	writeFile(
+		t, "other/model.json",
+		readFile(t, "out/release/model.json")+"\n",
+	)
 	if text := metrics("other"); strings.Contains(text, "drift") {
 		t.Errorf("with the report of another file: %s", text)
 	}

@@ -27,7 +27,10 @@ func startServe(t *testing.T, args ...string) string {
 	go func() {
 		ended <- run(
 			ctx,
-			append([]string{"serve", "--addr", "127.0.0.1:0"}, args...),
+			append([]string{
+				"serve", "--addr",
+				"127.0.0.1:0",
+			}, args...),
 			nil,
 			&bytes.Buffer{},
 			printed,
@@ -64,7 +67,10 @@ func (l lines) Write(b []byte) (int, error) {
 // unreadable model is a data error.
 func TestServe(t *testing.T) {
 	const path = "../../regression/testdata/model-2.json"
-	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	taken, err := (&net.ListenConfig{}).Listen(
+		t.Context(), "tcp",
+		"127.0.0.1:0",
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,20 +81,41 @@ func TestServe(t *testing.T) {
 		reason string
 	}{
 		{path + " --addr x", exitUsage, "HOST:PORT"},
-		{path + " --addr 127.0.0.1:99999", exitUsage, "from 0 to 65535"},
-		{path + " --addr 127.0.0.1:http", exitUsage, "from 0 to 65535"},
-		{path + " --addr 0.0.0.0:0", exitUsage, "--plain"},
+		{
+			path + " --addr 127.0.0.1:99999",
+			exitUsage, "from 0 to 65535",
+		},
+		{
+			path + " --addr 127.0.0.1:http",
+			exitUsage, "from 0 to 65535",
+		},
+		{
+			path + " --addr 0.0.0.0:0",
+			exitUsage, "--plain",
+		},
 		{path + " --addr :0", exitUsage, "--plain"},
-		{path + " --addr 192.0.2.1:0 --plain", exitUsage, "no such address"},
-		{path + " --addr " + taken.Addr().String(), exitUsage, "choose another port"},
+		{
+			path + " --addr 192.0.2.1:0 --plain",
+			exitUsage, "no such address",
+		},
+		{
+			path + " --addr " + taken.Addr().String(),
+			exitUsage, "choose another port",
+		},
 		{path + " --cert x.pem", exitUsage, "--key"},
-		{path + " --cert x.pem --key x.pem", exitUsage, "x.pem"},
+		{
+			path + " --cert x.pem --key x.pem",
+			exitUsage, "x.pem",
+		},
 		{path + " --max-body 0", exitUsage, "--max-body"},
 		{path + " --max-buffered -1", exitUsage, "--max-buffered"},
 		{path + " --max-buffered 1000", exitUsage, "--max-body"},
 		{path + " --max-requests 0", exitUsage, "--max-requests"},
 		{path + " --max-connections 0", exitUsage, "--max-connections"},
-		{path + " --max-per-client 0", exitUsage, "--max-per-client"},
+		{
+			path + " --max-per-client 0",
+			exitUsage, "--max-per-client",
+		},
 		{path + " --idle 0s", exitUsage, "--idle"},
 		{path + " --drain -1s", exitUsage, "--drain"},
 		{path + " --sheet x", exitUsage, "--sheet"},
@@ -97,13 +124,19 @@ func TestServe(t *testing.T) {
 		{"", exitUsage, "a model"},
 		{"nothing.json", exitData, "nothing.json"},
 		{"serve_test.go", exitData, "serve_test.go"},
-		{"../../testdata/houses.csv", exitData, "a table, not a model"},
+		{
+			"../../testdata/houses.csv",
+			exitData, "a table, not a model",
+		},
 	} {
 		got := dptrain(t, append([]string{"serve"}, strings.Fields(c.args)...)...)
 		if got.code != c.code ||
 			!strings.Contains(got.stderr, c.reason) ||
 			got.stdout != "" {
-			t.Errorf("%s: %+v, want code %d and %q", c.args, got, c.code, c.reason)
+			t.Errorf(
+				"%s: %+v, want code %d and %q",
+				c.args, got, c.code, c.reason,
+			)
 		}
 	}
 	at := startServe(t, path)
@@ -150,14 +183,21 @@ func TestServeEqualsPredict(t *testing.T) {
 			"%d,%d;%s;%s;%d,5\n",
 			size/10,
 			size%10,
-			time.Date(2022, 1, 1+day, 0, 0, 0, 0, time.UTC).Format(time.DateOnly),
+			time.Date(
+				2022, 1, 1+day, 0, 0, 0,
+				0, time.UTC,
+			).Format(time.DateOnly),
 			kind,
 			size/2+day/3+100*len(kind),
 		)
 	}
 	writeFile(t, "flats.csv", table.String())
 	writeFile(t, "recipe.yaml", servedRecipe)
-	got := dptrain(t, "fit", "recipe.yaml", "--out", "out", "--quiet")
+	got := dptrain(
+		t, "fit", "recipe.yaml",
+		"--out", "out",
+		"--quiet",
+	)
 	if got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
@@ -172,7 +212,9 @@ func TestServeEqualsPredict(t *testing.T) {
 		return string(out)
 	}
 	for i := range 120 {
-		rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+		rng.Shuffle(len(names), func(i, j int) {
+			names[i], names[j] = names[j], names[i]
+		})
 		var body, objects []string
 		end := []string{"\n", "\r\n", "\n\n"}[rng.IntN(3)]
 		for range rng.IntN(8) {
@@ -211,9 +253,15 @@ func TestServeEqualsPredict(t *testing.T) {
 		} {
 			want := dptrainIn(t, c.records, "predict", model, c.stdin)
 			if want.code != exitOK {
-				t.Fatalf("predict of %q: %+v", c.records, want)
+				t.Fatalf(
+					"predict of %q: %+v",
+					c.records, want,
+				)
 			}
-			r, err := http.Post(at+"/predict", c.kind, strings.NewReader(c.body))
+			r, err := http.Post(
+				at+"/predict", c.kind,
+				strings.NewReader(c.body),
+			)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -91,13 +91,20 @@ func TestVerifyKeyRejectsEditedRelease(t *testing.T) {
 	if got := dptrain(t, "verify", "out"); got.code != exitOK {
 		t.Errorf("without the key: %+v", got)
 	}
-	got := dptrain(t, "verify", "out", "--key", "my.pub")
+	got := dptrain(
+		t, "verify", "out",
+		"--key", "my.pub",
+	)
 	if got.code != exitBroken ||
 		!strings.Contains(strings.Join(strings.Fields(got.stdout), " "),
 			"failed signature: report.json.minisig: the signature does not match") {
 		t.Errorf("an edited intercept: %+v", got)
 	}
-	got = dptrain(t, "sign", "out", "--key", "other.key", "--force")
+	got = dptrain(
+		t, "sign", "out",
+		"--key", "other.key",
+		"--force",
+	)
 	if got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
@@ -105,10 +112,17 @@ func TestVerifyKeyRejectsEditedRelease(t *testing.T) {
 		t.Errorf("signed by somebody else: %+v", got)
 	}
 	writeFile(t, "out/release/recipe.yaml", "edited")
-	got = dptrain(t, "sign", "out", "--key", "my.key", "--force")
+	got = dptrain(
+		t, "sign", "out",
+		"--key", "my.key",
+		"--force",
+	)
 	if got.code != exitBroken ||
 		!strings.Contains(got.stderr, "it was not signed") {
-		t.Errorf("a release that does not fit was signed: %+v", got)
+		t.Errorf(
+			"a release that does not fit was signed: %+v",
+			got,
+		)
 	}
 	got = dptrain(t, "fit",
 		"--data", "line.csv",
@@ -118,7 +132,10 @@ func TestVerifyKeyRejectsEditedRelease(t *testing.T) {
 		"--force",
 	)
 	if got.code != exitOK {
-		t.Errorf("a signature is in the way of a new run: %+v", got)
+		t.Errorf(
+			"a signature is in the way of a new run: %+v",
+			got,
+		)
 	}
 	_, err := os.Stat("out/release/report.json.minisig")
 	if err == nil {
@@ -140,9 +157,20 @@ func TestSigningKeys(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{
-		{"fit", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--quiet"},
-		{"sign", "--new", "my.key", "--password-file", "word"},
-		{"sign", "out", "--key", "my.key", "--password-file", "word"},
+		{
+			"fit", "--data", "line.csv",
+			"--target", "y", "--epsilon",
+			"1", "--quiet",
+		},
+		{
+			"sign", "--new", "my.key",
+			"--password-file", "word",
+		},
+		{
+			"sign", "out", "--key",
+			"my.key", "--password-file",
+			"word",
+		},
 		{"verify", "out", "--key", "my.pub"},
 	} {
 		got := dptrain(t, args...)
@@ -159,8 +187,17 @@ func TestSigningKeys(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"sign", "--new", "my.key"}, "my.key: the file already exists"},
-		{[]string{"sign", "out", "--key", "my.key", "--force"}, "--password-file"},
+		{
+			[]string{"sign", "--new", "my.key"},
+			"my.key: the file already exists",
+		},
+		{
+			[]string{
+				"sign", "out", "--key",
+				"my.key", "--force",
+			},
+			"--password-file",
+		},
 		{
 			[]string{
 				"sign", "out",
@@ -170,17 +207,35 @@ func TestSigningKeys(t *testing.T) {
 			},
 			"the password is wrong",
 		},
-		{[]string{"sign", "out", "--key", "my.pub", "--force"}, "my.pub: "},
-		{[]string{"verify", "out", "--key", "my.key"}, "this is a secret key"},
-		{[]string{"verify", "out", "--key", "none.pub"}, "none.pub: "},
-		{[]string{"verify", "out", "--key", "text"}, "text: not a minisign key"},
+		{
+			[]string{
+				"sign", "out", "--key",
+				"my.pub", "--force",
+			},
+			"my.pub: ",
+		},
+		{
+			[]string{"verify", "out", "--key", "my.key"},
+			"this is a secret key",
+		},
+		{
+			[]string{"verify", "out", "--key", "none.pub"},
+			"none.pub: ",
+		},
+		{
+			[]string{"verify", "out", "--key", "text"},
+			"text: not a minisign key",
+		},
 		{
 			[]string{"verify", "out", "--key", "line.csv"},
 			"line.csv: it is too large to be a key",
 		},
 		{[]string{"sign", "out"}, "--key"},
 		{[]string{"sign"}, "name the release"},
-		{[]string{"sign", "out", "--new", "x.key"}, "--new only creates a key"},
+		{
+			[]string{"sign", "out", "--new", "x.key"},
+			"--new only creates a key",
+		},
 	}
 	if runtime.GOOS != "windows" {
 		info, err := os.Stat("my.key")
@@ -194,7 +249,10 @@ func TestSigningKeys(t *testing.T) {
 			args []string
 			want string
 		}{
-			[]string{"sign", "out", "--key", "open.key", "--force"},
+			[]string{
+				"sign", "out", "--key",
+				"open.key", "--force",
+			},
 			"other users can read it",
 		})
 	}
@@ -248,7 +306,10 @@ func TestSignaturesOfTasks(t *testing.T) {
 		got := dptrain(t, "verify", out, "--key", "my.pub")
 		if got.code != exitBroken ||
 			!strings.Contains(joinWords(got.stdout), "the signature does not match") {
-			t.Errorf("an edit of %s: %+v", file, got)
+			t.Errorf(
+				"an edit of %s: %+v",
+				file, got,
+			)
 		}
 	}
 }

@@ -15,7 +15,9 @@ var fits = flag.Int("fits", 20, "runs of fit in one process")
 
 // soakRecipes returns recipes for runs of different kinds on line.csv.
 func soakRecipes() []string {
-	method := func(lines string) string { return goodRecipe + lines }
+	method := func(lines string) string {
+		return goodRecipe + lines
+	}
 	return []string{
 		method(""),
 		method("model: {method: joint-gram}\n"),
@@ -79,7 +81,11 @@ func TestSoak(t *testing.T) {
 		if k == len(recipes)-1 {
 			want = exitData
 		}
-		got := dptrain(t, "fit", fmt.Sprintf("%d.yaml", k), "--force")
+		got := dptrain(
+			t, "fit",
+			fmt.Sprintf("%d.yaml", k),
+			"--force",
+		)
 		if got.code != want {
 			t.Fatalf("run %d: %+v", i, got)
 		}

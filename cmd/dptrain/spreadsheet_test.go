@@ -31,7 +31,10 @@ func TestSpreadsheetSafe(t *testing.T) {
 		" x":       " x",
 	} {
 		if got := spreadsheetSafe(text); got != want {
-			t.Errorf("%q becomes %q, want %q", text, got, want)
+			t.Errorf(
+				"%q becomes %q, want %q",
+				text, got, want,
+			)
 		}
 	}
 }
@@ -47,7 +50,10 @@ func formulaModel() string {
 func TestPredictSpreadsheetSafe(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "model.json", formulaModel())
-	writeFile(t, "t.csv", "@x,note\n-1,=HYPERLINK(1)\n2,fine\n")
+	writeFile(
+		t, "t.csv",
+		"@x,note\n-1,=HYPERLINK(1)\n2,fine\n",
+	)
 	for args, want := range map[string]string{
 		"":                            "=cmd\n=1+1\n-5\n",
 		"--spreadsheet-safe":          "'=cmd\n'=1+1\n-5\n",

@@ -20,7 +20,10 @@ func TestPredictStreams(t *testing.T) {
 	go func() {
 		code := run(
 			t.Context(),
-			[]string{"predict", "model.json", "-", "--append", "--strict"},
+			[]string{
+				"predict", "model.json", "-",
+				"--append", "--strict",
+			},
 			in,
 			printed,
 			io.Discard,
@@ -36,12 +39,18 @@ func TestPredictStreams(t *testing.T) {
 		}
 		n, err := out.Read(next)
 		if err != nil || string(next[:n]) != want {
-			t.Fatalf("%q gives %q, %v; want %q", given, next[:n], err, want)
+			t.Fatalf(
+				"%q gives %q, %v; want %q",
+				given, next[:n], err, want,
+			)
 		}
 	}
 	step("a,b\n", "a,b,prediction\n")
 	for i := range 5 {
-		step(fmt.Sprintf("%d,north\n", i), fmt.Sprintf("%d,north,%d\n", i, 110+2*i))
+		step(
+			fmt.Sprintf("%d,north\n", i),
+			fmt.Sprintf("%d,north,%d\n", i, 110+2*i),
+		)
 	}
 	feed.Close()
 	if code := <-ended; code != exitOK {
@@ -56,8 +65,14 @@ func TestPredictBreaks(t *testing.T) {
 	writeFile(t, "model.json", modelJSON)
 	const records = 40000
 	lines := "a,b\n" + strings.Repeat("1,north\n", records)
-	writeFile(t, "broken.csv.gz", gzipText(t, lines)[:len(gzipText(t, lines))-9])
-	writeFile(t, "cell.csv", lines+"red,north\n"+strings.Repeat("1,north\n", 9))
+	writeFile(
+		t, "broken.csv.gz",
+		gzipText(t, lines)[:len(gzipText(t, lines))-9],
+	)
+	writeFile(
+		t, "cell.csv",
+		lines+"red,north\n"+strings.Repeat("1,north\n", 9),
+	)
 	for args, want := range map[string]string{
 		"predict model.json broken.csv.gz":     "broken.csv.gz: ends early: the gzip data is truncated; copy or compress it again; predictions for the first %d records were printed\n",
 		"predict model.json cell.csv --strict": "cell.csv:40002:1: a cell of column \"a\" is not a finite number; correct it, or predict without --strict to replace it with the model's missing value; predictions for the first %d records were printed\n",
@@ -69,13 +84,22 @@ func TestPredictBreaks(t *testing.T) {
 			printed == 0 ||
 			printed > records ||
 			got.stdout != "prediction\n"+strings.Repeat("112\n", printed) {
-			t.Errorf("%s: code %d, %d lines, %s", args, got.code, printed, got.stderr)
+			t.Errorf(
+				"%s: code %d, %d lines, %s",
+				args, got.code, printed, got.stderr,
+			)
 		}
-		got = dptrain(t, append(strings.Fields(args), "-o", "p.csv")...)
+		got = dptrain(t, append(
+			strings.Fields(args), "-o",
+			"p.csv",
+		)...)
 		if got.code != exitData ||
 			got.stdout != "" ||
 			strings.Contains(got.stderr, "printed") {
-			t.Errorf("%s to a file: %+v", args, got)
+			t.Errorf(
+				"%s to a file: %+v",
+				args, got,
+			)
 		}
 	}
 	onlyFiles(t, "broken.csv.gz", "cell.csv", "model.json")
@@ -105,15 +129,24 @@ func TestPredictMemory(t *testing.T) {
 			io.Discard,
 		)
 		if code != exitOK || out.lines != records+1 {
-			t.Fatalf("code %d, %d lines", code, out.lines)
+			t.Fatalf(
+				"code %d, %d lines",
+				code, out.lines,
+			)
 		}
 		return peak
 	}
 	few := most(100_000)
 	many := most(2_000_000)
-	t.Logf("at most %d KiB live for 1e5 records, %d KiB for 2e6", few>>10, many>>10)
+	t.Logf(
+		"at most %d KiB live for 1e5 records, %d KiB for 2e6",
+		few>>10, many>>10,
+	)
 	if many > few+8<<20 { // the table alone takes 12 bytes per record, 22 MiB more
-		t.Errorf("%d bytes for 1e5 records, %d for 2e6", few, many)
+		t.Errorf(
+			"%d bytes for 1e5 records, %d for 2e6",
+			few, many,
+		)
 	}
 }
 
@@ -205,13 +238,19 @@ func TestOutputFile(t *testing.T) {
 	}
 	info, err := os.Lstat("there.csv")
 	if err != nil || info.Mode().Perm() != 0o640 {
-		t.Errorf("mode %v, %v", info.Mode(), err)
+		t.Errorf(
+			"mode %v, %v",
+			info.Mode(), err,
+		)
 	}
 	if got := predict("fresh.csv", "--force"); got != (result{}) {
 		t.Errorf("%+v", got)
 	}
 	info, err = os.Lstat("fresh.csv")
 	if err != nil || info.Mode().Perm()&0o133 != 0 {
-		t.Errorf("mode %v, %v: the umask does not count", info.Mode(), err)
+		t.Errorf(
+			"mode %v, %v: the umask does not count",
+			info.Mode(), err,
+		)
 	}
 }

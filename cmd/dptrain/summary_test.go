@@ -48,7 +48,11 @@ func bankTable(n int, seed uint64) string {
 			choose("no", "no", "yes"),
 			choose("cellular", "telephone", "unknown"),
 			1+r.IntN(31),
-			choose("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug"),
+			choose(
+				"jan", "feb", "mar",
+				"apr", "may", "jun",
+				"jul", "aug",
+			),
 			duration,
 			1+r.IntN(6),
 			pdays,
@@ -69,7 +73,10 @@ func TestSummaryFits(t *testing.T) {
 	leaves := readFile(t, "../../testdata/leaves.csv")
 	chdirTemp(t)
 	writeFile(t, "houses.csv", houses)
-	writeFile(t, "few.csv", strings.Join(strings.SplitAfter(houses, "\n")[:1000], ""))
+	writeFile(
+		t, "few.csv",
+		strings.Join(strings.SplitAfter(houses, "\n")[:1000], ""),
+	)
 	writeFile(t, "loans.csv", loans)
 	writeFile(t, "leaves.csv", leaves)
 	writeFile(t, "stays.csv", hospitalTable(12000, 1))
@@ -79,7 +86,13 @@ func TestSummaryFits(t *testing.T) {
 		args  []string
 		title string
 	}{
-		{[]string{"--data", "houses.csv", "--target", "price"}, "price from "},
+		{
+			[]string{
+				"--data", "houses.csv",
+				"--target", "price",
+			},
+			"price from ",
+		},
 		{
 			[]string{
 				"--data", "houses.csv",
@@ -88,7 +101,13 @@ func TestSummaryFits(t *testing.T) {
 			},
 			"price from ",
 		},
-		{[]string{"--data", "few.csv", "--target", "price"}, "price from "},
+		{
+			[]string{
+				"--data", "few.csv",
+				"--target", "price",
+			},
+			"price from ",
+		},
 		{
 			[]string{
 				"--data", "loans.csv",
@@ -114,7 +133,13 @@ func TestSummaryFits(t *testing.T) {
 			},
 			"y from ",
 		},
-		{[]string{"--data", "bank.csv", "--target", "balance"}, "balance from "},
+		{
+			[]string{
+				"--data", "bank.csv",
+				"--target", "balance",
+			},
+			"balance from ",
+		},
 		{
 			[]string{
 				"--data", "export.csv",
@@ -128,7 +153,13 @@ func TestSummaryFits(t *testing.T) {
 			},
 			"Verweildauer (Tage) from ",
 		},
-		{[]string{"--data", "stays.csv", "--target", "days"}, "days from "},
+		{
+			[]string{
+				"--data", "stays.csv",
+				"--target", "days",
+			},
+			"days from ",
+		},
 		{
 			[]string{
 				"--data", "stays.csv",
@@ -161,22 +192,34 @@ func TestSummaryFits(t *testing.T) {
 			rows += 1 + (utf8.RuneCountInString(note)-2)/report.SummaryWidth
 		}
 		if rows > report.SummaryLines {
-			t.Errorf("%v: %d rows of a terminal:\n%s%s", tt.args, rows, got.stderr, got.stdout)
+			t.Errorf(
+				"%v: %d rows of a terminal:\n%s%s",
+				tt.args, rows, got.stderr, got.stdout,
+			)
 		}
 		for _, line := range lines {
 			n := utf8.RuneCountInString(line)
 			if n > report.SummaryWidth {
-				t.Errorf("%v: %d characters: %s", tt.args, n, line)
+				t.Errorf(
+					"%v: %d characters: %s",
+					tt.args, n, line,
+				)
 			}
 		}
 		for _, want := range []string{"Privacy   epsilon 1, delta 1e-6 per ",
 			"note[no-ledger]", "out/release", "out/curator"} {
 			if !strings.Contains(got.stdout, want) {
-				t.Errorf("%v: %q is missing:\n%s", tt.args, want, got.stdout)
+				t.Errorf(
+					"%v: %q is missing:\n%s",
+					tt.args, want, got.stdout,
+				)
 			}
 		}
 		if !strings.HasPrefix(got.stdout, tt.title) {
-			t.Errorf("%v: the title is %q", tt.args, lines[0])
+			t.Errorf(
+				"%v: the title is %q",
+				tt.args, lines[0],
+			)
 		}
 		if testing.Verbose() {
 			t.Log("\n" + got.stdout)

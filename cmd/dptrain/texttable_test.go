@@ -26,7 +26,12 @@ func writeTextTable(t *testing.T) {
 	for i := range 6000 {
 		color := i % 3
 		size := float64(i*7919%1009) / 100
-		fmt.Fprintf(&table, "%s,%.2f,%.2f\n", colors[color], size, 20*float64(color)+size)
+		fmt.Fprintf(
+			&table,
+			"%s,%.2f,%.2f\n",
+			colors[color], size,
+			20*float64(color)+size,
+		)
 	}
 	writeFile(t, "table.csv", table.String())
 }
@@ -47,7 +52,10 @@ func modelInputs(t *testing.T, path string) []string {
 	var out []string
 	for _, c := range model.Columns {
 		slices.Sort(c.Categories)
-		out = append(out, strings.TrimSpace(c.Name+" "+strings.Join(c.Categories, " ")))
+		out = append(
+			out,
+			strings.TrimSpace(c.Name+" "+strings.Join(c.Categories, " ")),
+		)
 	}
 	slices.Sort(out)
 	return out
@@ -94,7 +102,10 @@ func fitOnPage(t *testing.T, recipe string) {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, q)
 		if w.Code != http.StatusOK {
-			t.Fatalf("%s %s: %d %s", what, body, w.Code, w.Body)
+			t.Fatalf(
+				"%s %s: %d %s",
+				what, body, w.Code, w.Body,
+			)
 		}
 		err := json.Unmarshal(w.Body.Bytes(), out)
 		if err != nil {
@@ -107,13 +118,24 @@ func fitOnPage(t *testing.T, recipe string) {
 		Code  int
 		Err   string
 	}
-	ask("fit", `{"file":"page.yaml","recipe":`+recipe+`}`, &job)
+	ask(
+		"fit",
+		`{"file":"page.yaml","recipe":`+recipe+`}`,
+		&job,
+	)
 	for !job.Ended {
 		time.Sleep(20 * time.Millisecond)
-		ask("job", fmt.Sprintf(`{"job":%d}`, job.Job), &job)
+		ask(
+			"job",
+			fmt.Sprintf(`{"job":%d}`, job.Job),
+			&job,
+		)
 	}
 	if job.Code != 0 {
-		t.Fatalf("the page: code %d, %s", job.Code, job.Err)
+		t.Fatalf(
+			"the page: code %d, %s",
+			job.Code, job.Err,
+		)
 	}
 }
 
@@ -131,7 +153,10 @@ func fitInPython(t *testing.T, out string) bool {
 	}
 	const script = "import sys, pandas; from dptrain import DPRegressor; t = pandas.read_csv('table.csv'); " +
 		"DPRegressor(3).fit(t.drop(columns='price'), t['price']).save(sys.argv[1])"
-	cmd := exec.CommandContext(t.Context(), python, "-W", "ignore", "-c", script, out)
+	cmd := exec.CommandContext(
+		t.Context(), python, "-W",
+		"ignore", "-c", script, out,
+	)
 	cmd.Env = append(
 		os.Environ(),
 		asProcess+"=1",
@@ -170,7 +195,11 @@ func TestTextColumnsHaveOneDefault(t *testing.T) {
 		}
 	}
 	const recipe = `{"data":{"path":"table.csv","target":"price"%s},"privacy":{"epsilon":3},"output":{"dir":%q}}`
-	flags := []string{"--data", "table.csv", "--target", "price", "--epsilon", "3"}
+	flags := []string{
+		"--data", "table.csv",
+		"--target", "price", "--epsilon",
+		"3",
+	}
 	writeFile(
 		t,
 		"recipe.yaml",
@@ -183,7 +212,11 @@ func TestTextColumnsHaveOneDefault(t *testing.T) {
 	)
 
 	fit(append(flags, "--out", "flags")...)
-	fit(append(flags, "--engine", "stream", "--scratch", ".", "--out", "stream")...)
+	fit(append(
+		flags, "--engine", "stream",
+		"--scratch", ".",
+		"--out", "stream",
+	)...)
 	fit("recipe.yaml", "--out", "recipe")
 	if got := dptrainIn(t, readFile(t, "table.csv"), "fit", "piped.yaml", "-q", "--out",
 		"piped"); got.code != 0 {
@@ -195,24 +228,37 @@ func TestTextColumnsHaveOneDefault(t *testing.T) {
 	}
 	fitOnPage(t, fmt.Sprintf(recipe, "", "page"))
 	fitWithGo(t, "go")
-	outs := []string{"flags", "stream", "recipe", "piped", "ticked", "page", "go"}
+	outs := []string{
+		"flags", "stream", "recipe", "piped",
+		"ticked", "page", "go",
+	}
 	want := []string{"color blue green red", "size"}
 	for _, out := range outs {
 		got := modelInputs(t, out+"/release/model.json")
 		if !slices.Equal(got, want) {
-			t.Errorf("%s: the model has %q, want %q", out, got, want)
+			t.Errorf(
+				"%s: the model has %q, want %q",
+				out, got, want,
+			)
 		}
 	}
 	if fitInPython(t, "python") {
 		got := modelInputs(t, "python/model.json")
 		if !slices.Equal(got, want) {
-			t.Errorf("python: the model has %q, want %q", got, want)
+			t.Errorf(
+				"python: the model has %q, want %q",
+				got, want,
+			)
 		}
 	}
 
 	var got []string
 	for range 3 { // an empty bin of the text column passes in at most one run in 1,000
-		fit(append(flags, "--undeclared", "numbers", "--out", "numbers", "--force")...)
+		fit(append(
+			flags, "--undeclared", "numbers",
+			"--out", "numbers",
+			"--force",
+		)...)
 		got = modelInputs(t, "numbers/release/model.json")
 		if slices.Equal(got, []string{"size"}) {
 			return

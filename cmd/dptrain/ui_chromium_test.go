@@ -45,12 +45,16 @@ func uiServer(t *testing.T, folder string) string {
 	t.Cleanup(func() {
 		stop()
 		if code := <-ended; code != 0 {
-			t.Errorf("code %d: %s", code, stderr.String())
+			t.Errorf(
+				"code %d: %s",
+				code, stderr.String(),
+			)
 		}
 	})
 	for range 600 {
 		at := regexp.MustCompile(`http://\S+`).FindString(stderr.String())
-		if at != "" && strings.HasSuffix(stderr.String(), "\n\n") {
+		if at != "" &&
+			strings.HasSuffix(stderr.String(), "\n\n") {
 			return at
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -79,7 +83,10 @@ func (l *lockedBuffer) String() string {
 // copyOf copies a table of the fixtures into a folder.
 func copyOf(t *testing.T, table, folder string) {
 	t.Helper()
-	writeFile(t, filepath.Join(folder, table), readFile(t, "../../testdata/"+table))
+	writeFile(
+		t, filepath.Join(folder, table),
+		readFile(t, "../../testdata/"+table),
+	)
 }
 
 // TestPageInChromium uses the whole page in a browser: table, columns, price, simulation, run, report, ledger.
@@ -135,7 +142,10 @@ func TestPageInChromium(t *testing.T) {
 	b.WaitFor(`document.querySelectorAll("#attack circle").length === 200`)
 	bars := browser.Eval[string](b, `document.querySelector("#attack").textContent`)
 	b.Fill("#slider", "80")
-	b.WaitFor(fmt.Sprintf(`document.querySelector("#attack").textContent !== %q`, bars))
+	b.WaitFor(fmt.Sprintf(
+		`document.querySelector("#attack").textContent !== %q`,
+		bars,
+	))
 	b.WaitFor(`document.querySelector("#recipe").textContent.includes("epsilon: 4")`)
 	b.Press("Simulate")
 	b.WaitFor(`document.querySelector("#simulate-status").textContent.includes(" of ")`)
@@ -168,7 +178,10 @@ func TestPageInChromium(t *testing.T) {
 	shown := browser.Eval[string](b, `document.querySelector("#recipe").textContent`)
 	if recipe != shown ||
 		!strings.Contains(recipe, "area: {lower: 10, upper: 500}") {
-		t.Errorf("saved\n%s\nshown\n%s", recipe, shown)
+		t.Errorf(
+			"saved\n%s\nshown\n%s",
+			recipe, shown,
+		)
 	}
 
 	b.Press("Read the report")
@@ -259,7 +272,10 @@ func trainClassifier(t *testing.T, b *browser.Browser, folder string) {
 	for _, want := range []string{"loans", "out", "price", "repaid", "R²", "Accuracy", "Epsilon",
 		"epsilon 2, delta 2e-6"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("the comparison lacks %q:\n%s", want, text)
+			t.Errorf(
+				"the comparison lacks %q:\n%s",
+				want, text,
+			)
 		}
 	}
 	b.CheckScreens("8-compare")
@@ -285,7 +301,10 @@ func trainClassifier(t *testing.T, b *browser.Browser, folder string) {
 func hospitalExport(n int, seed uint64) string {
 	r := rand.New(rand.NewPCG(seed, 2))
 	comma := func(x float64) string {
-		return strings.Replace(fmt.Sprintf("%.1f", x), ".", ",", 1)
+		return strings.Replace(
+			fmt.Sprintf("%.1f", x),
+			".", ",", 1,
+		)
 	}
 	choose := func(list ...string) string {
 		return list[r.IntN(len(list))]
@@ -297,7 +316,10 @@ func hospitalExport(n int, seed uint64) string {
 		age := 18 + r.IntN(80)
 		crp := math.Abs(20 + 25*r.NormFloat64())
 		pressure := 120 + .3*float64(age) + 12*r.NormFloat64()
-		diagnosis := choose("I21.0", "J18.9", "K35.8", "S72.0")
+		diagnosis := choose(
+			"I21.0", "J18.9",
+			"K35.8", "S72.0",
+		)
 		days := 1.5 + .05*float64(age) + .04*crp + 1.6*r.ExpFloat64()
 		if diagnosis == "I21.0" {
 			days += 3
@@ -317,7 +339,10 @@ func hospitalExport(n int, seed uint64) string {
 		if r.Float64() < .02 {
 			days1 = ""
 		}
-		admitted := time.Date(2023, 1, 1+r.IntN(720), 0, 0, 0, 0, time.UTC)
+		admitted := time.Date(
+			2023, 1, 1+r.IntN(720),
+			0, 0, 0, 0, time.UTC,
+		)
 		cells := []string{
 			fmt.Sprint("P", 100000+r.IntN(n*4/5)),
 			admitted.Format("02.01.2006"),
@@ -377,7 +402,10 @@ func TestHospitalWorkflowInChromium(t *testing.T) {
 		`document.querySelector("#preview").textContent`,
 	)
 	if strings.Contains(letters, "\uFFFD") {
-		t.Errorf("the preview has letters that were not read: %s", letters)
+		t.Errorf(
+			"the preview has letters that were not read: %s",
+			letters,
+		)
 	}
 	b.WaitFor(`document.querySelector("#declared").textContent.includes("Of pairs such as 144/94")`)
 	unit := browser.Eval[string](
@@ -398,22 +426,34 @@ func TestHospitalWorkflowInChromium(t *testing.T) {
 		`!document.querySelector("#report").hidden && document.querySelector("#report-note").textContent.includes("may be published")`)
 	b.CheckConsole("hospital")
 	if b.Clicks > 8 {
-		t.Errorf("%d clicks from the table to the report", b.Clicks)
+		t.Errorf(
+			"%d clicks from the table to the report",
+			b.Clicks,
+		)
 	}
 	var report struct {
 		Features struct{ Selected []string }
 	}
-	text := readFile(t, filepath.Join(folder, "out", "release", "report.json"))
+	text := readFile(
+		t,
+		filepath.Join(folder, "out", "release", "report.json"),
+	)
 	err := json.Unmarshal([]byte(text), &report)
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := len(report.Features.Selected)
 	if n < 11 {
-		t.Errorf("%d columns are used: %q", n, report.Features.Selected)
+		t.Errorf(
+			"%d columns are used: %q",
+			n, report.Features.Selected,
+		)
 	}
 	var private []string
-	for _, file := range []string{"report.json", "report.html", "recipe.yaml", "model.json"} {
+	for _, file := range []string{
+		"report.json", "report.html",
+		"recipe.yaml", "model.json",
+	} {
 		released := readFile(t, filepath.Join(folder, "out", "release", file))
 		if regexp.MustCompile(
 			`P1\d{5}`).MatchString(released) {
@@ -514,7 +554,10 @@ func TestFirstScreenInChromium(t *testing.T) {
 		names = append(names, e.Name())
 	}
 	if !slices.Equal(names, []string{"chosen.csv", "mine.csv", "sample-houses.csv"}) {
-		t.Errorf("%q are in the folder, %v", names, err)
+		t.Errorf(
+			"%q are in the folder, %v",
+			names, err,
+		)
 	}
 }
 
@@ -559,10 +602,17 @@ func TestDecimalMarkInChromium(t *testing.T) {
 	}
 	b.Click(`#decimal label:last-child`)
 	b.WaitFor(`document.querySelector("#decimal-message").hidden`)
-	for _, column := range []string{"Gewicht", "CRP (mg/l)", "Verweildauer (Tage)"} {
+	for _, column := range []string{
+		"Gewicht",
+		"CRP (mg/l)",
+		"Verweildauer (Tage)",
+	} {
 		got := kind(column)
 		if got != "number" {
-			t.Errorf("with a decimal comma %s is %s", column, got)
+			t.Errorf(
+				"with a decimal comma %s is %s",
+				column, got,
+			)
 		}
 	}
 	b.Press("Next: choose the budget")
@@ -618,7 +668,10 @@ func TestKeyboardInChromium(t *testing.T) {
 func TestStopInChromium(t *testing.T) {
 	b := browser.New(t)
 	folder := t.TempDir()
-	head, rows, _ := strings.Cut(readFile(t, "../../testdata/houses.csv"), "\n")
+	head, rows, _ := strings.Cut(
+		readFile(t, "../../testdata/houses.csv"),
+		"\n",
+	)
 	writeFile(t, filepath.Join(folder, "houses.csv"), head+"\n"+strings.Repeat(rows, 200)) // takes about ten seconds
 	b.Do(
 		chromedp.Navigate(uiServer(t, folder)),
@@ -641,7 +694,10 @@ func TestStopInChromium(t *testing.T) {
 			`document.querySelector("#run-text").textContent`,
 		)
 		if !strings.Contains(text, "interrupted") {
-			t.Errorf("the output of a run that was stopped is %q", text)
+			t.Errorf(
+				"the output of a run that was stopped is %q",
+				text,
+			)
 		}
 		stop := browser.Eval[bool](
 			b,
@@ -730,10 +786,19 @@ func TestReportsInChromium(t *testing.T) {
 		"--date", "Aufnahmedatum=auto",
 	}
 	for name, args := range map[string][]string{
-		"report-linear":         {"fit", "../../examples/adassp.yaml"},
-		"report-additive":       {"fit", "../../examples/boosted-additive.yaml"},
-		"report-kernel":         {"fit", "../../examples/boosted-kernel.yaml"},
-		"report-tukey":          {"fit", "../../examples/tukey-fallback.yaml"},
+		"report-linear": {"fit", "../../examples/adassp.yaml"},
+		"report-additive": {
+			"fit",
+			"../../examples/boosted-additive.yaml",
+		},
+		"report-kernel": {
+			"fit",
+			"../../examples/boosted-kernel.yaml",
+		},
+		"report-tukey": {
+			"fit",
+			"../../examples/tukey-fallback.yaml",
+		},
 		"report-search":         {"fit", "../../examples/search.yaml"},
 		"report-classification": {"fit", "../../examples/classes.yaml"},
 		"report-many-classes": {
@@ -777,24 +842,39 @@ func TestReportsInChromium(t *testing.T) {
 		path := filepath.Join(out, "release", "report.html")
 		info, err := os.Stat(path)
 		if err != nil || info.Size() > 1<<20 {
-			t.Errorf("%s: %v, %d bytes", name, err, info.Size())
+			t.Errorf(
+				"%s: %v, %d bytes",
+				name, err, info.Size(),
+			)
 		}
 		browser.Call(b, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true})
-		b.Do(chromedp.Navigate("file://"+path), chromedp.WaitVisible(chromedp.CSS("main")))
+		b.Do(
+			chromedp.Navigate("file://"+path),
+			chromedp.WaitVisible(chromedp.CSS("main")),
+		)
 		b.EachScreen(func(screen string) {
 			b.Do(chromedp.Evaluate[chromedp.Void](openAll))
 			cut := browser.Eval[[]string](b, cutLabels)
 			if len(cut) > 0 {
-				t.Errorf("%s, %s: labels of pictures are cut: %q", name, screen, cut)
+				t.Errorf(
+					"%s, %s: labels of pictures are cut: %q",
+					name, screen, cut,
+				)
 			}
 			small := browser.Eval[[]string](b, browser.SmallLabels)
 			if len(small) > 0 {
-				t.Errorf("%s, %s: labels of pictures are small: %q", name, screen, small)
+				t.Errorf(
+					"%s, %s: labels of pictures are small: %q",
+					name, screen, small,
+				)
 			}
 			b.Do(chromedp.Evaluate[chromedp.Void](closeAll))
 			wide := browser.Eval[[]string](b, wideTables)
 			if len(wide) > 0 && screen == "desktop" {
-				t.Errorf("%s: the tables of %q scroll sideways", name, wide)
+				t.Errorf(
+					"%s: the tables of %q scroll sideways",
+					name, wide,
+				)
 			}
 		})
 		b.CheckScreens(name)
@@ -856,9 +936,15 @@ func TestPageRefuses(t *testing.T) {
 	}
 	for want, change := range map[int]func(*http.Request){
 		200: func(*http.Request) {},
-		401: func(r *http.Request) { r.Header.Del("Authorization") },
-		403: func(r *http.Request) { r.Header.Set("Origin", "http://example.org") },
-		421: func(r *http.Request) { r.Host = "example.org" },
+		401: func(r *http.Request) {
+			r.Header.Del("Authorization")
+		},
+		403: func(r *http.Request) {
+			r.Header.Set("Origin", "http://example.org")
+		},
+		421: func(r *http.Request) {
+			r.Host = "example.org"
+		},
 	} {
 		if got := ask(change); got != want {
 			t.Errorf("%d, not %d", got, want)

@@ -11,7 +11,11 @@ func visitsCSV(n int) string {
 	var b strings.Builder
 	b.WriteString("person,a,b,y\n")
 	for i := range n {
-		fmt.Fprintf(&b, "secret-%d,%d,%d,%d\n", i%7, i, i%5, 2*i)
+		fmt.Fprintf(
+			&b,
+			"secret-%d,%d,%d,%d\n",
+			i%7, i, i%5, 2*i,
+		)
 	}
 	return b.String()
 }
@@ -32,7 +36,10 @@ func TestUnit(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "visits.csv", visitsCSV(60))
 	writeFile(t, "recipe.yaml", unitRecipe)
-	files.compare(t, "plan-unit", dptrain(t, "plan", "recipe.yaml").stdout)
+	files.compare(
+		t, "plan-unit",
+		dptrain(t, "plan", "recipe.yaml").stdout,
+	)
 	got := dptrain(t, "fit", "recipe.yaml")
 	if got.code != exitOK ||
 		!strings.Contains(strings.Join(strings.Fields(got.stdout), " "),
@@ -67,7 +74,10 @@ func TestUnit(t *testing.T) {
 		if shown.code != exitOK ||
 			!strings.Contains(shown.stdout, want) ||
 			strings.Contains(shown.stdout, "differ by the presence of one record") {
-			t.Errorf("the registry's fields lack %q: %+v", want, shown)
+			t.Errorf(
+				"the registry's fields lack %q: %+v",
+				want, shown,
+			)
 		}
 	}
 }
@@ -88,7 +98,10 @@ func TestUnitMistakes(t *testing.T) {
 		"cap": {"max_rows: 2", "max_rows: 0", exitRecipe,
 			"recipe.yaml:6:36: privacy.unit.max_rows must be from 1 to 1000"},
 	} {
-		writeFile(t, "recipe.yaml", strings.Replace(unitRecipe, c.old, c.new, 1))
+		writeFile(
+			t, "recipe.yaml",
+			strings.Replace(unitRecipe, c.old, c.new, 1),
+		)
 		got := dptrain(t, "plan", "recipe.yaml")
 		if got.code != c.code || !strings.Contains(got.stderr, c.text) {
 			t.Errorf("%s: %+v", name, got)
@@ -100,7 +113,11 @@ func TestUnitMistakes(t *testing.T) {
 		!strings.Contains(got.stderr, "privacy.unit cannot be used in an experiment") {
 		t.Errorf("%+v", got)
 	}
-	got = dptrain(t, "plan", "recipe.yaml", "--explain", "--rows", "100")
+	got = dptrain(
+		t, "plan", "recipe.yaml",
+		"--explain", "--rows",
+		"100",
+	)
 	if got.code != exitOK {
 		t.Errorf("%+v", got)
 	}

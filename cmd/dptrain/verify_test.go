@@ -21,7 +21,11 @@ func TestVerifyCommand(t *testing.T) {
 		}
 		return got
 	}
-	must(0, "ledger", "init", "dptrain.ledger", "--dataset", "lines", "--epsilon", "9")
+	must(
+		0, "ledger", "init",
+		"dptrain.ledger", "--dataset",
+		"lines", "--epsilon", "9",
+	)
 	must(0, "fit",
 		"--data", "line.csv",
 		"--target", "y",
@@ -34,7 +38,10 @@ func TestVerifyCommand(t *testing.T) {
 	whole := must(0, "verify", "out/release")
 	for _, line := range strings.Split(whole.stdout, "\n") {
 		if len([]rune(line)) > 80 {
-			t.Errorf("a line of %d characters: %s", len([]rune(line)), line)
+			t.Errorf(
+				"a line of %d characters: %s",
+				len([]rune(line)), line,
+			)
 		}
 	}
 	golden.compare(t, "verify", whole.stdout)
@@ -62,7 +69,10 @@ func TestVerifyCommand(t *testing.T) {
 	writeFile(
 		t,
 		"out/release/report.json",
-		strings.Replace(text, `"epsilon": 1,`, `"epsilon": 0.5,`, 1),
+		strings.Replace(
+			text, `"epsilon": 1,`,
+			`"epsilon": 0.5,`, 1,
+		),
 	)
 	got := must(8, "verify", "out", "--ledger", "elsewhere")
 	if !strings.Contains(got.stderr, "is inconsistent: 6 of 12 checks failed") {
@@ -95,7 +105,8 @@ func TestVerifyExamples(t *testing.T) {
 			t.Fatalf("%+v", got)
 		}
 		got = dptrain(t, "verify", out)
-		if got.code != 0 || strings.Count(got.stdout, "\nok ") != 10 {
+		if got.code != 0 ||
+			strings.Count(got.stdout, "\nok ") != 10 {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

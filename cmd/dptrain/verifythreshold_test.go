@@ -58,8 +58,13 @@ func TestVerifyThreshold(t *testing.T) {
 		k := slices.IndexFunc(honest.Events, func(e report.Event) bool {
 			return e.Threshold > 0
 		})
-		if k < 0 || honest.Events[k].Columns != 2 || honest.Events[k].Delta != 1e-11 {
-			t.Fatalf("%s: no step with a threshold: %+v", name, honest.Events)
+		if k < 0 ||
+			honest.Events[k].Columns != 2 ||
+			honest.Events[k].Delta != 1e-11 {
+			t.Fatalf(
+				"%s: no step with a threshold: %+v",
+				name, honest.Events,
+			)
 		}
 		r := dptrain(t, "verify", out)
 		if r.code != 0 || !strings.Contains(r.stdout, "ok       threshold:") {
@@ -95,7 +100,10 @@ func TestVerifyThreshold(t *testing.T) {
 			r := dptrain(t, "verify", out)
 			if r.code != exitBroken ||
 				!strings.Contains(strings.Join(strings.Fields(r.stdout), " "), what) {
-				t.Errorf("%s: no %q: %+v", name, what, r)
+				t.Errorf(
+					"%s: no %q: %+v",
+					name, what, r,
+				)
 			}
 		}
 		earlier := *honest
@@ -107,7 +115,10 @@ func TestVerifyThreshold(t *testing.T) {
 		writeFile(t, path, b.String())
 		r = dptrain(t, "verify", out)
 		if r.code != 0 || !strings.Contains(r.stdout, "skipped  threshold:") {
-			t.Errorf("%s, of version 3: %+v", name, r)
+			t.Errorf(
+				"%s, of version 3: %+v",
+				name, r,
+			)
 		}
 	}
 }

@@ -17,8 +17,14 @@ const hostileName = "a\x1b[2J\a\x7f\u009b2K\u202egpj\u2066\U000e0041"
 func TestOutputHasNoControlCharacters(t *testing.T) {
 	chdirTemp(t)
 	quoted := strconv.QuoteToASCII(hostileName)
-	inYAML := strings.NewReplacer(`\x7f`, `\x7F`, `\a`, `\a`).Replace(quoted)
-	table := strings.Replace(lineCSV(40), "a,b,y", hostileName+",b,y", 1)
+	inYAML := strings.NewReplacer(
+		`\x7f`, `\x7F`,
+		`\a`, `\a`,
+	).Replace(quoted)
+	table := strings.Replace(
+		lineCSV(40), "a,b,y",
+		hostileName+",b,y", 1,
+	)
 	writeFile(t, "line.csv", table)
 	writeFile(t, hostileName, table)
 	writeFile(t, hostileName+".csv", table)
@@ -45,15 +51,33 @@ func TestOutputHasNoControlCharacters(t *testing.T) {
 		`"target": "`+"\\u001b\u202e\u009b"+`"`,
 		1,
 	)
-	writeFile(t, "model.json", strings.ReplaceAll(model, `"a"`, `"`+"x\u009b\u202e"+`"`))
+	writeFile(
+		t, "model.json",
+		strings.ReplaceAll(
+			model, `"a"`,
+			`"`+"x\u009b\u202e"+`"`,
+		),
+	)
 	writeFile(
 		t,
 		"unknown.json",
-		strings.Replace(model, `"kind"`, `"`+"k\u009b\u202e"+`"`, 1),
+		strings.Replace(
+			model, `"kind"`,
+			`"`+"k\u009b\u202e"+`"`,
+			1,
+		),
 	)
 	commands := [][]string{
-		{"ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "30"},
-		{"ledger", "init", "my.ledger", "--dataset", hostileName, "--epsilon", "30"},
+		{
+			"ledger", "init", "my.ledger",
+			"--dataset", "houses", "--epsilon",
+			"30",
+		},
+		{
+			"ledger", "init", "my.ledger",
+			"--dataset", hostileName, "--epsilon",
+			"30",
+		},
 		{"fit", "good.yaml"},
 		{"fit", "good.yaml"},
 		{"fit", "good.yaml", "--force"},
@@ -70,19 +94,51 @@ func TestOutputHasNoControlCharacters(t *testing.T) {
 			"--epsilon", ".1",
 			"--note", hostileName,
 		},
-		{"ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "30"},
-		{"ledger", "init", "my.ledger", "--dataset", hostileName, "--epsilon", "30"},
-		{"bench", "--public", "--data", hostileName + ".csv", "--target", hostileName},
-		{"bench", "--public", "--data", "line.csv", "--json", "--method", hostileName},
+		{
+			"ledger", "init", "my.ledger",
+			"--dataset", "houses", "--epsilon",
+			"30",
+		},
+		{
+			"ledger", "init", "my.ledger",
+			"--dataset", hostileName, "--epsilon",
+			"30",
+		},
+		{
+			"bench", "--public",
+			"--data",
+			hostileName + ".csv",
+			"--target", hostileName,
+		},
+		{
+			"bench", "--public", "--data",
+			"line.csv", "--json",
+			"--method", hostileName,
+		},
 		{"predict", "model.json", "line.csv"},
 		{"predict", "unknown.json", "line.csv"},
 		{"predict", hostileName, hostileName},
-		{"predict", "\u202eout/release/model.json", "line.csv", "-o", hostileName},
-		{"predict", "\u202eout/release/model.json", "line.csv", "-o", "no/" + hostileName},
-		{"describe", "line.csv", "--epsilon", "3", "--out", "\u202ecard"},
+		{
+			"predict", "\u202eout/release/model.json",
+			"line.csv", "-o", hostileName,
+		},
+		{
+			"predict",
+			"\u202eout/release/model.json",
+			"line.csv", "-o",
+			"no/" + hostileName,
+		},
+		{
+			"describe", "line.csv", "--epsilon",
+			"3", "--out", "\u202ecard",
+		},
 		{"report", "\u202ecard"},
 		{"verify", "\u202ecard"},
-		{"describe", "line.csv", "--epsilon", "3", "--by", hostileName, "--out", "x"},
+		{
+			"describe", "line.csv", "--epsilon",
+			"3", "--by", hostileName,
+			"--out", "x",
+		},
 		{"describe", hostileName, "--epsilon", "3", "--plan"},
 		{
 			"describe", "line.csv",
@@ -101,7 +157,10 @@ func TestOutputHasNoControlCharacters(t *testing.T) {
 		{"report", hostileName},
 		{"ledger", "show", hostileName},
 	}
-	for _, recipe := range []string{"paths.yaml", "turned.yaml", "good.yaml", hostileName} {
+	for _, recipe := range []string{
+		"paths.yaml", "turned.yaml",
+		"good.yaml", hostileName,
+	} {
 		for _, verb := range []string{"check", "plan", "fit"} {
 			commands = append(commands, []string{verb, recipe})
 		}
@@ -118,8 +177,13 @@ func TestOutputHasNoControlCharacters(t *testing.T) {
 	for _, args := range commands {
 		got := dptrain(t, args...)
 		for _, c := range got.stdout + got.stderr {
-			if c != '\n' && c != '\t' && !unicode.IsGraphic(c) {
-				t.Errorf("%q prints %q:\n%.600q", args, c, got.stdout+got.stderr)
+			if c != '\n' &&
+				c != '\t' &&
+				!unicode.IsGraphic(c) {
+				t.Errorf(
+					"%q prints %q:\n%.600q",
+					args, c, got.stdout+got.stderr,
+				)
 				break
 			}
 		}

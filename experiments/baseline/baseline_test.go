@@ -94,16 +94,25 @@ func TestBaselinesLearnHiddenColumn(t *testing.T) {
 		Buckets: 60,
 		Queries: 400,
 	}
-	answers, err := pate.Run(ctx, newSession(t, pate, 50), train.View(), test.View())
+	answers, err := pate.Run(
+		ctx, newSession(t, pate, 50),
+		train.View(), test.View(),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got = correctShare(answers, labels)
 	if len(answers) != 400 || got < .83 { // Phi(sqrt(1.44+.09)) is .892
-		t.Errorf("pate: %d answers, %v right", len(answers), got)
+		t.Errorf(
+			"pate: %d answers, %v right",
+			len(answers), got,
+		)
 	}
 	people := People{Columns: sampleColumns()}
-	m, err := people.Run(ctx, newSession(t, people, 20), train.View(), sampleRanges())
+	m, err := people.Run(
+		ctx, newSession(t, people, 20),
+		train.View(), sampleRanges(),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +161,10 @@ func TestBaselinesAcceptAnyTable(t *testing.T) {
 		}
 		if got, err := pate.Run(context.Background(), newSession(t, pate, 1), tab.View(),
 			queries.View()); err != nil || len(got) != 5 {
-			t.Errorf("%s: pate: %v, %v", name, got, err)
+			t.Errorf(
+				"%s: pate: %v, %v",
+				name, got, err,
+			)
 		}
 		people := People{Columns: sampleColumns(), Rounds: 3}
 		m, err := people.Run(
@@ -166,7 +178,10 @@ func TestBaselinesAcceptAnyTable(t *testing.T) {
 			continue
 		}
 		if got, err := m.Predict(queries.View()); err != nil || len(got) != 5 {
-			t.Errorf("%s: people: %v, %v", name, got, err)
+			t.Errorf(
+				"%s: people: %v, %v",
+				name, got, err,
+			)
 		}
 	}
 }
@@ -181,11 +196,17 @@ func TestBaselinesCancelled(t *testing.T) {
 		Queries: 9,
 	}
 	people := People{Columns: sampleColumns()}
-	_, err := pate.Run(ctx, newSession(t, pate, 1), tab.View(), tab.View())
+	_, err := pate.Run(
+		ctx, newSession(t, pate, 1),
+		tab.View(), tab.View(),
+	)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("pate: %v", err)
 	}
-	_, err = people.Run(ctx, newSession(t, people, 1), tab.View(), sampleRanges())
+	_, err = people.Run(
+		ctx, newSession(t, people, 1),
+		tab.View(), sampleRanges(),
+	)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("people: %v", err)
 	}
@@ -199,13 +220,19 @@ func TestEvidence(t *testing.T) {
 		}
 		return p*at(1) + (1-p)*at(-1)
 	}
-	for _, x := range []float64{-1.5, -1, -.2, 0, .7, 2} {
+	for _, x := range []float64{
+		-1.5, -1, -.2, 0,
+		.7, 2,
+	} {
 		for _, sigma := range []float64{.3, 1, 20} {
 			p := [2]float64{.2, .7}
 			want := math.Log(density(x, sigma, p[1]) / density(x, sigma, p[0]))
 			got := evidence(x, sigma, p)
 			if math.Abs(got-want) > 1e-9 {
-				t.Errorf("evidence(%v, %v) = %v, want %v", x, sigma, got, want)
+				t.Errorf(
+					"evidence(%v, %v) = %v, want %v",
+					x, sigma, got, want,
+				)
 			}
 		}
 	}
@@ -234,6 +261,9 @@ func TestNearerMean(t *testing.T) {
 		}
 	}
 	if math.Abs(h.constant+h.theta[0]*.5+h.theta[1]*.25) > 1e-12 {
-		t.Errorf("the middle is not on the boundary: %+v", h)
+		t.Errorf(
+			"the middle is not on the boundary: %+v",
+			h,
+		)
 	}
 }

@@ -15,8 +15,19 @@ import (
 // sampleColumns returns a public number, a private number, a private category and the target.
 func sampleColumns() []dataset.Column {
 	return []dataset.Column{
-		{Name: "open", Ranged: true, Lower: -3, Upper: 3},
-		{Name: "hidden", Ranged: true, Lower: -3, Upper: 3, Private: true},
+		{
+			Name:   "open",
+			Ranged: true,
+			Lower:  -3,
+			Upper:  3,
+		},
+		{
+			Name:    "hidden",
+			Ranged:  true,
+			Lower:   -3,
+			Upper:   3,
+			Private: true,
+		},
 		{
 			Name:       "colour",
 			Kind:       dataset.Category,
@@ -24,7 +35,11 @@ func sampleColumns() []dataset.Column {
 			Other:      true,
 			Private:    true,
 		},
-		{Name: "class", Kind: dataset.Category, Categories: []string{"no", "yes"}},
+		{
+			Name:       "class",
+			Kind:       dataset.Category,
+			Categories: []string{"no", "yes"},
+		},
 	}
 }
 
@@ -45,8 +60,14 @@ func sampleTable(t testing.TB, n int) *dataset.Table {
 	for i := range n {
 		class := int32(i % 2)
 		shift := float64(2*class - 1)
-		d[0].Floats = append(d[0].Floats, .3*shift+rng.NormFloat64())
-		d[1].Floats = append(d[1].Floats, 1.2*shift+rng.NormFloat64())
+		d[0].Floats = append(
+			d[0].Floats,
+			.3*shift+rng.NormFloat64(),
+		)
+		d[1].Floats = append(
+			d[1].Floats,
+			1.2*shift+rng.NormFloat64(),
+		)
 		d[2].Codes = append(d[2].Codes, int32(rng.IntN(3)))
 		d[3].Codes = append(d[3].Codes, class)
 	}
@@ -89,7 +110,11 @@ func pricePlan(
 	}
 	p, err := budget.Calibrate(
 		budget.Sequence("run", node),
-		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: r},
+		budget.Target{
+			Epsilon:  epsilon,
+			Delta:    1e-6,
+			Relation: r,
+		},
 	)
 	if err != nil {
 		t.Fatal(err)

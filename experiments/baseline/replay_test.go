@@ -27,7 +27,10 @@ func eachNeighbour(
 				d := cloneColumns(tab)
 				d[1].Floats[at] = v
 				d[2].Codes[at] = code
-				each(fmt.Sprintf("record %d is %v, %d", at, v, code), newTable(t, d))
+				each(
+					fmt.Sprintf("record %d is %v, %d", at, v, code),
+					newTable(t, d),
+				)
 			}
 		}
 	}
@@ -52,10 +55,16 @@ func checkReplay(
 			faults, ratio := mechanism.Compare(first, second)
 			closest = max(closest, ratio)
 			for _, f := range faults {
-				t.Errorf("key %d, %s: %s", 4+key, name, f)
+				t.Errorf(
+					"key %d, %s: %s",
+					4+key, name, f,
+				)
 			}
 			if !reflect.DeepEqual(got, want) {
-				t.Errorf("key %d, %s: the result depends on the record", 4+key, name)
+				t.Errorf(
+					"key %d, %s: the result depends on the record",
+					4+key, name,
+				)
 			}
 		})
 	}
@@ -74,15 +83,24 @@ func TestPATEReplays(t *testing.T) {
 			Queries: 6,
 		}
 		closest := checkReplay(t, pate, tab, func(s *mechanism.Session, tab *dataset.Table) any {
-			got, err := pate.Run(context.Background(), s, tab.View(), queries.View())
+			got, err := pate.Run(
+				context.Background(), s, tab.View(),
+				queries.View(),
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return got
 		})
-		t.Logf("%d buckets: %.3f of the bound", buckets, closest)
+		t.Logf(
+			"%d buckets: %.3f of the bound",
+			buckets, closest,
+		)
 		if closest < .8 {
-			t.Errorf("%d buckets: the bound was approached to %.3f only", buckets, closest)
+			t.Errorf(
+				"%d buckets: the bound was approached to %.3f only",
+				buckets, closest,
+			)
 		}
 	}
 }
@@ -92,7 +110,10 @@ func TestPeopleReplays(t *testing.T) {
 	tab := sampleTable(t, 16)
 	people := People{Columns: sampleColumns(), Rounds: 12}
 	closest := checkReplay(t, people, tab, func(s *mechanism.Session, tab *dataset.Table) any {
-		m, err := people.Run(context.Background(), s, tab.View(), sampleRanges())
+		m, err := people.Run(
+			context.Background(), s, tab.View(),
+			sampleRanges(),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -185,7 +185,11 @@ func measureCalibration(
 		Model:   model,
 		Budget:  budget.Target{Epsilon: l.Epsilon, Delta: delta},
 	}
-	res, err := p.Fit(context.Background(), c.selectRows(t, train), pipeline.Options{})
+	res, err := p.Fit(
+		context.Background(),
+		c.selectRows(t, train),
+		pipeline.Options{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +237,10 @@ func TestCalibration(t *testing.T) {
 			Epsilon: 1,
 			Runs:    1,
 		}
-		c := lawOfClasses(classLaws["half"], 2*n, rand.New(rand.NewPCG(3, 7)))
+		c := lawOfClasses(
+			classLaws["half"], 2*n,
+			rand.New(rand.NewPCG(3, 7)),
+		)
 		measureCalibration(
 			t,
 			&l,
@@ -242,7 +249,8 @@ func TestCalibration(t *testing.T) {
 			indexRange(0, n),
 			indexRange(n, 2*n),
 		)
-		if l.result().Known != 1 || l.result().Model.Error > .06 {
+		if l.result().Known != 1 ||
+			l.result().Model.Error > .06 {
 			t.Errorf("%+v", l.result())
 		}
 		return
@@ -284,7 +292,11 @@ func TestCalibration(t *testing.T) {
 				}
 				for i := range *runs {
 					order := rand.New(rand.NewPCG(uint64(i), 77)).Perm(len(c.codes))
-					measureCalibration(t, &l, c, model, order[:l.N], order[l.N:])
+					measureCalibration(
+						t, &l, c, model,
+						order[:l.N],
+						order[l.N:],
+					)
 				}
 				appendLine(t, l.result())
 			}

@@ -64,7 +64,10 @@ func (x *intervals) add(s evaluate.Share, fresh float64) {
 }
 
 func (x *intervals) result() covered {
-	out := covered{Covered: x.hits / x.n, Known: float64(len(x.errors)) / x.n}
+	out := covered{
+		Covered: x.hits / x.n,
+		Known:   float64(len(x.errors)) / x.n,
+	}
 	if len(x.errors) > 0 {
 		out.Error = median(x.errors)
 		out.Width = median(x.widths)
@@ -90,7 +93,10 @@ func (c *classTable) selectRows(t *testing.T, rows []int) *dataset.Table {
 		}
 	}
 	for _, i := range rows {
-		data[len(c.columns)].Codes = append(data[len(c.columns)].Codes, c.codes[i])
+		data[len(c.columns)].Codes = append(
+			data[len(c.columns)].Codes,
+			c.codes[i],
+		)
 	}
 	tab, err := dataset.NewTable(c.schema, data, nil)
 	if err != nil {
@@ -118,8 +124,14 @@ func lawOfClasses(shares []float64, n int, r *rand.Rand) *classTable {
 			k++
 		}
 		angle := 2 * math.Pi * float64(k) / float64(len(shares))
-		c.columns[0] = append(c.columns[0], 1.2*math.Cos(angle)+r.NormFloat64())
-		c.columns[1] = append(c.columns[1], 1.2*math.Sin(angle)+r.NormFloat64())
+		c.columns[0] = append(
+			c.columns[0],
+			1.2*math.Cos(angle)+r.NormFloat64(),
+		)
+		c.columns[1] = append(
+			c.columns[1],
+			1.2*math.Sin(angle)+r.NormFloat64(),
+		)
 		c.columns[2] = append(c.columns[2], r.NormFloat64())
 		c.codes = append(c.codes, int32(k))
 	}
@@ -153,7 +165,10 @@ func readClassesFrom(t *testing.T, folder, name string, classes []string) *class
 			Categories: classes,
 		},
 	)
-	tab, _, err := dataset.Read(context.Background(), path, all, dataset.ReadOptions{})
+	tab, _, err := dataset.Read(
+		context.Background(), path, all,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +234,11 @@ func measureClasses(
 		Holdout: pipeline.DefaultHoldout,
 		Budget:  budget.Target{Epsilon: epsilon, Delta: delta},
 	}
-	res, err := p.Fit(context.Background(), c.selectRows(t, train), pipeline.Options{})
+	res, err := p.Fit(
+		context.Background(),
+		c.selectRows(t, train),
+		pipeline.Options{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +302,10 @@ func lossOf(bins evaluate.Bins, scores []float64, codes []int32) float64 {
 	sum := 0.
 	n := 0.
 	for i, score := range scores {
-		chance := min(max(bins.Chance[sort.SearchFloat64s(bins.Edges, score)], .001), .999)
+		chance := min(
+			max(bins.Chance[sort.SearchFloat64s(bins.Edges, score)], .001),
+			.999,
+		)
 		switch codes[i] {
 		case 0:
 			sum -= math.Log(1 - chance)
@@ -302,7 +324,9 @@ func exactAUC(scores []float64, codes []int32) float64 {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Compare(scores[a], scores[b])
+	})
 	below := 0.
 	sum := 0.
 	p := 0.
@@ -354,7 +378,10 @@ func TestClasses(t *testing.T) {
 			for name, s := range sums {
 				l.Measures[name] = s.result()
 				if s.hits < .2*s.n {
-					t.Errorf("%+v: %s %+v", l, name, s.result())
+					t.Errorf(
+						"%+v: %s %+v",
+						l, name, s.result(),
+					)
 				}
 			}
 			appendLine(t, l)
@@ -377,7 +404,11 @@ func TestClasses(t *testing.T) {
 		for _, held := range numbers {
 			n := int(held / pipeline.DefaultHoldout)
 			setting(
-				classLine{Kind: "class-laws", Name: name, N: n},
+				classLine{
+					Kind: "class-laws",
+					Name: name,
+					N:    n,
+				},
 				number,
 				func(i int) (*classTable, []int, []int) {
 					c := lawOfClasses(
@@ -394,7 +425,11 @@ func TestClasses(t *testing.T) {
 		used := min(len(c.codes), *most)
 		n := int(*share * float64(used))
 		setting(
-			classLine{Kind: "class-tables", Name: c.name, N: n},
+			classLine{
+				Kind: "class-tables",
+				Name: c.name,
+				N:    n,
+			},
 			number,
 			func(i int) (*classTable, []int, []int) {
 				order := rand.New(rand.NewPCG(uint64(i), 1)).Perm(len(c.codes))[:used]

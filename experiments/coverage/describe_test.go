@@ -65,7 +65,11 @@ var describedLaws = []struct {
 	}},
 	{"uniform", func(r *rand.Rand, _ int) []float64 {
 		x := r.Float64()
-		return []float64{x, 1 - x*r.Float64(), 1000 + r.Float64(), -7 * x}
+		return []float64{
+			x, 1 - x*r.Float64(),
+			1000 + r.Float64(),
+			-7 * x,
+		}
 	}},
 	{"whole numbers", func(r *rand.Rand, group int) []float64 {
 		age := math.Floor(17 + 60*r.Float64()*r.Float64())
@@ -81,7 +85,11 @@ var describedLaws = []struct {
 		if r.IntN(2) == 0 {
 			x += 8
 		}
-		return []float64{x, x*x + r.NormFloat64(), x - 20*float64(group), r.NormFloat64()}
+		return []float64{
+			x, x*x + r.NormFloat64(),
+			x - 20*float64(group),
+			r.NormFloat64(),
+		}
 	}},
 	{"missing values", func(r *rand.Rand, group int) []float64 {
 		x := 3 * r.NormFloat64()
@@ -97,7 +105,11 @@ var describedLaws = []struct {
 	}},
 	{"few values", func(r *rand.Rand, _ int) []float64 {
 		x := float64(r.IntN(2))
-		return []float64{x, math.Min(x+float64(r.IntN(5)/4), 1), 7, 0}
+		return []float64{
+			x,
+			math.Min(x+float64(r.IntN(5)/4), 1),
+			7, 0,
+		}
 	}},
 	{"exponential", func(r *rand.Rand, group int) []float64 {
 		x := r.ExpFloat64()
@@ -113,7 +125,10 @@ var describedLaws = []struct {
 		if r.Float64() < .02 {
 			return []float64{1000 * x, x, 50, 1e6}
 		}
-		return []float64{x, 2*x + r.NormFloat64(), r.NormFloat64(), r.Float64()}
+		return []float64{
+			x, 2*x + r.NormFloat64(),
+			r.NormFloat64(), r.Float64(),
+		}
 	}},
 }
 
@@ -244,7 +259,11 @@ func (x described) addIntervals(
 		}
 		values := x.knownValues(j, math.Inf(-1), math.Inf(1))
 		slices.Sort(values)
-		out.add("missing", c.Missing.Lower, c.Missing.Upper, 1-float64(len(values))/n)
+		out.add(
+			"missing", c.Missing.Lower,
+			c.Missing.Upper,
+			1-float64(len(values))/n,
+		)
 		below, _ := slices.BinarySearch(values, raw.Lower)
 		above, _ := slices.BinarySearchFunc(values, raw.Upper, func(v, end float64) int {
 			if v <= end {
@@ -253,7 +272,11 @@ func (x described) addIntervals(
 			return 1
 		})
 		out.add("counts", c.Below.Lower, c.Below.Upper, float64(below))
-		out.add("counts", c.Above.Lower, c.Above.Upper, float64(len(values)-above))
+		out.add(
+			"counts", c.Above.Lower,
+			c.Above.Upper,
+			float64(len(values)-above),
+		)
 		if c.Mean.Known() {
 			mean, spread := meanAndSpread(x.knownValues(j, raw.Lower, raw.Upper))
 			out.add("means", c.Mean.Lower, c.Mean.Upper, mean)
@@ -273,7 +296,10 @@ func (x described) addIntervals(
 					"quartiles",
 					c.Quartiles[i].Lower,
 					c.Quartiles[i].Upper,
-					values[max(int(math.Ceil(q*float64(len(values))))-1, 0)],
+					values[max(
+						int(math.Ceil(q*float64(len(values))))-1,
+						0,
+					)],
 				)
 			}
 		}
@@ -287,7 +313,10 @@ func (x described) addIntervals(
 			)
 		}
 	}
-	codes := map[string][]int32{"group": x.groups, "other": x.others}
+	codes := map[string][]int32{
+		"group": x.groups,
+		"other": x.others,
+	}
 	for _, c := range card.Columns[len(x.columns):] {
 		for k, category := range c.Categories {
 			truth := 0.
@@ -377,7 +406,10 @@ func (x described) compareGroups(
 				if spread := spreads[m.Column]; spread > 0 {
 					widths.add("group means", (*m.Upper-*m.Lower)/spread)
 				}
-				out.add("group means", m.Lower, m.Upper, sums[j]/numbers[j])
+				out.add(
+					"group means", m.Lower, m.Upper,
+					sums[j]/numbers[j],
+				)
 			}
 		}
 	}
@@ -510,19 +542,35 @@ func TestDescriptions(t *testing.T) {
 	}
 	for _, setting := range slices.Sorted(maps.Keys(widths)) {
 		for _, kind := range slices.Sorted(maps.Keys(widths[setting])) {
-			t.Logf("%s: median width of %s %.3g", setting, kind, median(widths[setting][kind]))
+			t.Logf(
+				"%s: median width of %s %.3g",
+				setting, kind,
+				median(widths[setting][kind]),
+			)
 		}
 	}
 	n, hits := all.total()
-	t.Logf("all: %.4f of %.0f intervals hold", hits/n, n)
+	t.Logf(
+		"all: %.4f of %.0f intervals hold",
+		hits/n, n,
+	)
 	if !(hits >= least*n) {
-		t.Errorf("%.4f of all intervals hold, want %v", hits/n, least)
+		t.Errorf(
+			"%.4f of all intervals hold, want %v",
+			hits/n, least,
+		)
 	}
 	for _, kind := range slices.Sorted(maps.Keys(all)) {
 		share := all[kind][1] / all[kind][0]
-		t.Logf("%s: %.4f of %.0f", kind, share, all[kind][0])
+		t.Logf(
+			"%s: %.4f of %.0f",
+			kind, share, all[kind][0],
+		)
 		if *runs == 0 && !(share >= least) {
-			t.Errorf("%s: %.4f of the intervals hold, want %v", kind, share, least)
+			t.Errorf(
+				"%s: %.4f of the intervals hold, want %v",
+				kind, share, least,
+			)
 		}
 	}
 }

@@ -79,7 +79,11 @@ func adultPools(t *testing.T, by string) (classes, ages groupPool) {
 	means := map[string]sums{}
 	for _, row := range rows[:train] {
 		m := means[cell(row)]
-		means[cell(row)] = sums{m.n + 1, m.income + income(row), m.age + age(row)}
+		means[cell(row)] = sums{
+			m.n + 1,
+			m.income + income(row),
+			m.age + age(row),
+		}
 	}
 	var names []string
 	counts := map[string]int{}
@@ -189,13 +193,19 @@ func TestGroups(t *testing.T) {
 			for _, l := range classGroups(t, by, classes, epsilon, n) {
 				appendLine(t, l)
 				if few(l, l.Covered, l.Recalls) {
-					t.Errorf("accuracy of %s at epsilon %v: %+v", l.Group, epsilon, l)
+					t.Errorf(
+						"accuracy of %s at epsilon %v: %+v",
+						l.Group, epsilon, l,
+					)
 				}
 			}
 			for _, l := range numberGroups(t, by, ages, epsilon, n) {
 				appendLine(t, l)
 				if few(l, l.Covered, l.MAE, l.Bias) {
-					t.Errorf("R² of %s at epsilon %v: %+v", l.Group, epsilon, l)
+					t.Errorf(
+						"R² of %s at epsilon %v: %+v",
+						l.Group, epsilon, l,
+					)
 				}
 			}
 		}

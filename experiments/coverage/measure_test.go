@@ -155,7 +155,10 @@ func (t *tally) add(r evaluate.R2, f fresh, heldOut float64) {
 	t.differences = append(t.differences, d)
 	t.hidden = append(t.hidden, stated.r2-all)
 	t.widths = append(t.widths, r.Upper-r.Lower)
-	t.plain = append(t.plain, 2*1.959964*stated.deviation/math.Sqrt(heldOut))
+	t.plain = append(
+		t.plain,
+		2*1.959964*stated.deviation/math.Sqrt(heldOut),
+	)
 	t.squares += d * d
 	for _, w := range r.Intervals {
 		if t.Intervals == nil {
@@ -173,7 +176,11 @@ func (t *tally) add(r evaluate.R2, f fresh, heldOut float64) {
 func (t *tally) result() line {
 	l := t.line
 	n := float64(t.Runs)
-	for _, x := range []*float64{&l.Covered, &l.AllErrors, &l.MAE, &l.RMSE, &l.Far, &l.Unreported} {
+	for _, x := range []*float64{
+		&l.Covered, &l.AllErrors,
+		&l.MAE, &l.RMSE,
+		&l.Far, &l.Unreported,
+	} {
 		*x /= n
 	}
 	l.Error = median(t.errors)

@@ -60,7 +60,9 @@ func parseFloats(t *testing.T, text string) []float64 {
 }
 
 func isWanted(name string) bool {
-	return *only == "" || slices.Contains(strings.Split(*only, ","), name)
+	return *only == "" || slices.Contains(
+		strings.Split(*only, ","), name,
+	)
 }
 
 // A line is a finished setting.
@@ -93,7 +95,11 @@ type mean struct {
 }
 
 func (l line) key() string {
-	return fmt.Sprintf("%s %s %d %g", l.Kind, l.Name, l.N, l.Epsilon)
+	return fmt.Sprintf(
+		"%s %s %d %g",
+		l.Kind, l.Name, l.N,
+		l.Epsilon,
+	)
 }
 
 // finishedKeys returns the keys of the settings in the file.

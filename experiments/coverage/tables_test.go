@@ -53,7 +53,10 @@ func readTable(t *testing.T, name string) *dataset.Table {
 	for _, column := range header {
 		schema.Columns = append(schema.Columns, dataset.Column{Name: column})
 	}
-	tab, _, err := dataset.Read(context.Background(), path, schema, dataset.ReadOptions{})
+	tab, _, err := dataset.Read(
+		context.Background(), path, schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,11 +139,17 @@ func fitRows(
 ) (*pipeline.Result, fresh) {
 	t.Helper()
 	parts := splitRows(t, tab, train, rest)
-	res, err := p.FitPlan(context.Background(), plan.Again(), parts[0], pipeline.Options{})
+	res, err := p.FitPlan(
+		context.Background(), plan.Again(),
+		parts[0], pipeline.Options{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	predicted, err := res.Model.Predict(nil, pipeline.RowsOf(parts[1].View()))
+	predicted, err := res.Model.Predict(
+		nil,
+		pipeline.RowsOf(parts[1].View()),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,14 +181,22 @@ func TestTables(t *testing.T) {
 		used := min(tab.Len(), *most)
 		n := int(*share * float64(used))
 		for _, epsilon := range parseFloats(t, *epsilons) {
-			sum := tally{line: line{Kind: "tables", Name: name, N: n, Epsilon: epsilon}}
+			sum := tally{line: line{
+				Kind:    "tables",
+				Name:    name,
+				N:       n,
+				Epsilon: epsilon,
+			}}
 			if done[sum.key()] {
 				continue
 			}
 			p, plan := planDefaults(t, tab, epsilon)
 			for i := range number {
 				order := rand.New(rand.NewPCG(uint64(i), 1)).Perm(tab.Len())[:used]
-				res, f := fitRows(t, p, plan, tab, order[:n], order[n:])
+				res, f := fitRows(
+					t, p, plan, tab, order[:n],
+					order[n:],
+				)
 				sum.add(*res.R2, f, pipeline.DefaultHoldout*float64(n))
 			}
 			result := sum.result()
@@ -205,13 +222,22 @@ func TestSplit(t *testing.T) {
 		order := rand.New(rand.NewPCG(80, 20)).Perm(tab.Len())
 		n := tab.Len() * 4 / 5
 		for _, epsilon := range parseFloats(t, *epsilons) {
-			sum := tally{line: line{Kind: "split", Name: name, N: n, Epsilon: epsilon}}
+			sum := tally{line: line{
+				Kind:    "split",
+				Name:    name,
+				N:       n,
+				Epsilon: epsilon,
+			}}
 			if done[sum.key()] {
 				continue
 			}
 			p, plan := planDefaults(t, tab, epsilon)
 			for range min(max(*runs, 1), mostSplits) {
-				res, f := fitRows(t, p, plan, tab, slices.Clone(order[:n]), order[n:])
+				res, f := fitRows(
+					t, p, plan, tab,
+					slices.Clone(order[:n]),
+					order[n:],
+				)
 				r := *res.R2
 				sum.add(r, f, pipeline.DefaultHoldout*float64(n))
 				t.Logf(
@@ -224,7 +250,10 @@ func TestSplit(t *testing.T) {
 					r.Upper,
 					f.measuresOf(r).r2,
 					r.AllErrorsLower,
-					f.clampedMeasures(math.Inf(-1), math.Inf(1), math.Inf(1)).r2,
+					f.clampedMeasures(
+						math.Inf(-1),
+						math.Inf(1), math.Inf(1),
+					).r2,
 					r.Far,
 				)
 			}
@@ -294,7 +323,10 @@ func TestHoldout(t *testing.T) {
 						slices.Clone(order[:l.N]),
 						order[l.N:],
 					)
-					r2 := f.clampedMeasures(math.Inf(-1), math.Inf(1), math.Inf(1)).r2
+					r2 := f.clampedMeasures(
+						math.Inf(-1),
+						math.Inf(1), math.Inf(1),
+					).r2
 					reached[k] = append(reached[k], r2)
 				}
 			}
@@ -407,7 +439,10 @@ func heldOutPlan(t *testing.T, plan *pipeline.Plan) *budget.Priced {
 		node.Kids[i] = budget.FixedLeaf(leaf.Name, law).WithStatistic(leaf.Leaf.Statistic)
 	}
 	priced, err := budget.Calibrate(
-		budget.Sequence("r2", append(node.Kids, budget.GaussianLeaf("rest", 1, 1))...),
+		budget.Sequence("r2", append(
+			node.Kids,
+			budget.GaussianLeaf("rest", 1, 1),
+		)...),
 		budget.Target{Epsilon: 50, Delta: delta})
 	if err != nil {
 		t.Fatal(err)

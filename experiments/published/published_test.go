@@ -42,7 +42,10 @@ func TestBoostedAdaSSP(t *testing.T) {
 		b := rng.Float64() - .5
 		x[0] = append(x[0], a)
 		x[1] = append(x[1], b)
-		y = append(y, (.5*a-.25*b+.1)/math.Sqrt(1+a*a+b*b))
+		y = append(
+			y,
+			(.5*a-.25*b+.1)/math.Sqrt(1+a*a+b*b),
+		)
 	}
 	theta, err := BoostedAdaSSP{}.Fit(rng, x, y, 1, 1e-6)
 	if err != nil {
@@ -50,12 +53,18 @@ func TestBoostedAdaSSP(t *testing.T) {
 	}
 	for j, want := range []float64{.5, -.25, .1} {
 		if math.Abs(theta[j]-want) > .02 {
-			t.Errorf("coefficient %d is %v, want %v", j, theta[j], want)
+			t.Errorf(
+				"coefficient %d is %v, want %v",
+				j, theta[j], want,
+			)
 		}
 	}
 	for i, p := range PredictClipped(theta, x, 10) {
 		if math.Abs(p-y[i]) > .02 {
-			t.Errorf("row %d: %v, want %v", i, p, y[i])
+			t.Errorf(
+				"row %d: %v, want %v",
+				i, p, y[i],
+			)
 		}
 	}
 }
@@ -99,8 +108,13 @@ func TestSubLassoEqualParts(t *testing.T) {
 	}
 	before := votes(3*parts - 1)
 	after := votes(3 * parts)
-	if before[0] != parts || before[1] != 0 || after[1] < .9*parts {
-		t.Fatalf("votes %v, and with one record more %v", before, after)
+	if before[0] != parts ||
+		before[1] != 0 ||
+		after[1] < .9*parts {
+		t.Fatalf(
+			"votes %v, and with one record more %v",
+			before, after,
+		)
 	}
 	law := func(counts []float64) float64 { // ln P(the first column)
 		return -math.Log1p(math.Exp((counts[1] - counts[0]) * epsilon / 2))
@@ -121,7 +135,10 @@ func TestSubLassoChooses(t *testing.T) {
 			x[j] = append(x[j], rng.NormFloat64())
 		}
 		last := len(y)
-		y = append(y, x[1][last]+.8*x[4][last]+.3*rng.NormFloat64())
+		y = append(
+			y,
+			x[1][last]+.8*x[4][last]+.3*rng.NormFloat64(),
+		)
 	}
 	got, err := SubLasso{K: 2, Parts: 40}.Choose(t.Context(), rng, x, y, 20)
 	if err != nil || !slices.Equal(got, []int{1, 4}) {
@@ -147,7 +164,10 @@ func TestTukeyChecks(t *testing.T) {
 		a := c.Distance84()
 		b := c.Distance85()
 		if b < a {
-			t.Fatalf("%d models of %d: %d by lemma 8.4 and %d by lemma 8.5", m, d, a, b)
+			t.Fatalf(
+				"%d models of %d: %d by lemma 8.4 and %d by lemma 8.5",
+				m, d, a, b,
+			)
 		}
 		if b > a {
 			further++
@@ -159,7 +179,10 @@ func TestTukeyChecks(t *testing.T) {
 	old := LeastModels(2, .5, 1e-5, TukeyCheck.Distance84)
 	tight := LeastModels(2, .5, 1e-5, TukeyCheck.Distance85)
 	if !(tight < old) {
-		t.Errorf("%d models by lemma 8.4, %d by lemma 8.5", old, tight)
+		t.Errorf(
+			"%d models by lemma 8.4, %d by lemma 8.5",
+			old, tight,
+		)
 	}
 }
 
@@ -173,10 +196,16 @@ func TestTukeyWeights(t *testing.T) {
 		models = append(models, []float64{float64(i), v * v * v})
 	}
 	c := NewTukeyCheck(models, .5, .1)
-	for q, want := range []float64{3660.25, 1640.25, 600.25, 156.25, 20.25, .25} {
+	for q, want := range []float64{
+		3660.25, 1640.25, 600.25, 156.25,
+		20.25, .25,
+	} {
 		got := math.Exp(c.volume[q])
 		if math.Abs(got-want) > 1e-9*want {
-			t.Errorf("depth %d: volume %v, want %v", q+1, got, want)
+			t.Errorf(
+				"depth %d: volume %v, want %v",
+				q+1, got, want,
+			)
 		}
 	}
 	got := math.Exp(c.weight[2])
@@ -230,7 +259,10 @@ func TestDPFSDR(t *testing.T) {
 // TestDPFSDRGraphIsExact shows that one record determines with certainty whether a copy is kept, so the graph
 // satisfies no epsilon.
 func TestDPFSDRGraphIsExact(t *testing.T) {
-	a := []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+	a := []float64{
+		0, 1, 2, 3, 4, 5, 6, 7,
+		8, 9,
+	}
 	b := slices.Clone(a)
 	kept := func(a, b []float64) int {
 		z, _, _ := standardised([][]float64{a, b})
@@ -257,7 +289,10 @@ func TestCorrelatedSensitivity(t *testing.T) {
 		t.Fatalf("records %v", records[7])
 	}
 	spread := func(epsilon float64) float64 {
-		first, _ := DPFSDR{Epsilon2: 1e12}.train(rng, z, labels, []int{0, 3}, records)
+		first, _ := DPFSDR{Epsilon2: 1e12}.train(
+			rng, z, labels,
+			[]int{0, 3}, records,
+		)
 		sum := 0.
 		for range 50 {
 			w, accuracy := DPFSDR{Epsilon2: epsilon}.train(

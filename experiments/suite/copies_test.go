@@ -26,13 +26,22 @@ func TestCopiesTable(t *testing.T) {
 		for g := range copiesInformative {
 			columns := groups[g]
 			if len(columns) != 4 {
-				t.Errorf("%s: group %d has %d columns", data, g, len(columns))
+				t.Errorf(
+					"%s: group %d has %d columns",
+					data, g, len(columns),
+				)
 			}
 			for _, j := range columns[1:] {
-				c := correlationScores([][]float64{table.x[j]}, table.x[columns[0]])[0]
+				c := correlationScores(
+					[][]float64{table.x[j]},
+					table.x[columns[0]],
+				)[0]
 				if data == exactCopies && !almostEqual(c, 1) ||
 					data == nearCopies && (c < .97 || c > .995) {
-					t.Errorf("%s: two copies correlate by %v", data, c)
+					t.Errorf(
+						"%s: two copies correlate by %v",
+						data, c,
+					)
 				}
 			}
 			for i := range rest {
@@ -73,7 +82,10 @@ func TestCopiesRun(t *testing.T) {
 		newGenerator("a", 1, 1),
 	)
 	if !slices.Equal(got.y,
-		newCopiesTable(nearCopies, Setting{K: 5, N: 10}, newGenerator("a", 1, 1)).y) {
+		newCopiesTable(
+			nearCopies, Setting{K: 5, N: 10},
+			newGenerator("a", 1, 1),
+		).y) {
 		t.Error("the same seed gave another table")
 	}
 	var keys []Key
@@ -115,13 +127,18 @@ func TestCopiesRun(t *testing.T) {
 
 func TestCopiesPlan(t *testing.T) {
 	p, err := NewPlan(Copies, Options{Public: true, Trials: 2, Seed: 9})
-	if err != nil || p.Header != (Header{Copies, resultsVersion, 9}) || len(p.Tasks) != 2 {
+	if err != nil ||
+		p.Header != (Header{Copies, resultsVersion, 9}) ||
+		len(p.Tasks) != 2 {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	for _, task := range p.Tasks {
 		// There are six numbers of copies and five more of rows, with three methods.
 		if len(task.Cells) != 33 || task.Trials != 2 {
-			t.Errorf("%d cells, %d trials", len(task.Cells), task.Trials)
+			t.Errorf(
+				"%d cells, %d trials",
+				len(task.Cells), task.Trials,
+			)
 		}
 		for i, c := range task.Cells {
 			if slices.Contains(task.Cells[:i], c) {

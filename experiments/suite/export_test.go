@@ -11,7 +11,10 @@ func TestCSV(t *testing.T) {
 	second.Picked = []int{2, 7}
 	failed := trialRecord("a", "m", 3, 0)
 	failed.Outcome = failure(Failed, errors.New(`k is 5, "too many"`))
-	records := []Record{trialRecord("a", "m", 1, .25), second, failed}
+	records := []Record{
+		trialRecord("a", "m", 1, .25),
+		second, failed,
+	}
 
 	results, err := ResultsCSV(records)
 	if err != nil {

@@ -87,8 +87,23 @@ func TestPageHTML(t *testing.T) {
 				Caption: "numbers",
 				Head:    []string{"name", "value"},
 				Rows: [][]Entry{
-					{{Text: "x<y"}, {Text: "0.5", Note: "± 0.1", Heat: .5, Strong: true}},
-					{{Text: "z"}, {Text: "why", Prose: true, Heat: math.NaN()}},
+					{
+						{Text: "x<y"},
+						{
+							Text:   "0.5",
+							Note:   "± 0.1",
+							Heat:   .5,
+							Strong: true,
+						},
+					},
+					{
+						{Text: "z"},
+						{
+							Text:  "why",
+							Prose: true,
+							Heat:  math.NaN(),
+						},
+					},
 				},
 			}},
 		}},
@@ -118,9 +133,13 @@ func TestFigureDrawsWhatThereIs(t *testing.T) {
 	if f.SVG() != empty {
 		t.Error("a series without a point changed the figure")
 	}
-	f.Series = []Series{{Points: []Point{{0, .5, .4, .6}, {1, .7, .6, .8}}}}
+	f.Series = []Series{{Points: []Point{
+		{0, .5, .4, .6},
+		{1, .7, .6, .8},
+	}}}
 	drawn := f.SVG()
-	if len(drawn) <= len(empty) || !strings.Contains(string(drawn), ">all<") {
+	if len(drawn) <= len(empty) ||
+		!strings.Contains(string(drawn), ">all<") {
 		t.Errorf("%s", drawn)
 	}
 	wellFormed(t, string(drawn))

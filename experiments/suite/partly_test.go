@@ -25,7 +25,10 @@ func classCSV(t *testing.T, path string, n int) {
 	for i := range n {
 		class := "<=50K"
 		age := 40 + 10*g.normal()
-		job := []string{"clerk", "smith", "baker", "smith", "?"}[i%5]
+		job := []string{
+			"clerk", "smith", "baker", "smith",
+			"?",
+		}[i%5]
 		if age+5*float64(i%3)+2*g.normal() > 48 {
 			class = ">50K"
 		}
@@ -60,7 +63,10 @@ func TestReadClassTable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "adult.csv")
 	classCSV(t, path, 50)
 	for _, codes := range []bool{false, true} {
-		tab, err := readClassTable(t.Context(), path, []string{"ID"}, nil, codes)
+		tab, err := readClassTable(
+			t.Context(), path,
+			[]string{"ID"}, nil, codes,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,11 +84,20 @@ func TestReadClassTable(t *testing.T) {
 		}
 		if codes {
 			if columns[3].Kind != dataset.Numeric ||
-				!slices.Equal(tab.Float(3)[:5], []float64{2, 3, 1, 3, 0}) {
-				t.Errorf("codes %v", tab.Float(3)[:5])
+				!slices.Equal(
+					tab.Float(3)[:5],
+					[]float64{2, 3, 1, 3, 0},
+				) {
+				t.Errorf(
+					"codes %v",
+					tab.Float(3)[:5],
+				)
 			}
 		} else if c := columns[3]; !c.Other ||
-			!slices.Equal(c.Categories, []string{"baker", "clerk", "smith"}) ||
+			!slices.Equal(
+				c.Categories,
+				[]string{"baker", "clerk", "smith"},
+			) ||
 			columns[1].Other {
 			t.Errorf("%+v", c)
 		}
@@ -91,8 +106,12 @@ func TestReadClassTable(t *testing.T) {
 			t.Errorf("the target: %+v", c)
 		}
 	}
-	tab, err := readClassTable(t.Context(), path, nil, []string{"ID"}, false)
-	if err != nil || len(tab.Schema().Columns[0].Categories) != 50 {
+	tab, err := readClassTable(
+		t.Context(), path, nil,
+		[]string{"ID"}, false,
+	)
+	if err != nil ||
+		len(tab.Schema().Columns[0].Categories) != 50 {
 		t.Errorf("a number as a category: %v", err)
 	}
 }
@@ -154,7 +173,10 @@ func TestPartlyRun(t *testing.T) {
 			t.Errorf("%+v", r)
 		case r.Data == curveSet &&
 			!(curve > .5 && curve <= 1 && len(r.Values) == len(curveRounds)):
-			t.Errorf("%s: %v", r.Method, r.Values)
+			t.Errorf(
+				"%s: %v",
+				r.Method, r.Values,
+			)
 		case r.Method == openLogistic && a < .7:
 			t.Errorf("without privacy: %+v", r)
 		case r.Method == publicLogistic && a > .75:
@@ -195,10 +217,16 @@ func TestPartlyTrial(t *testing.T) {
 		return out
 	}
 	a := x.trial(Key{Cell{Method: "a"}, 2})
-	b := x.trial(Key{Cell{Method: "b", Setting: Setting{Epsilon: 1}}, 2})
+	b := x.trial(Key{
+		Cell{Method: "b", Setting: Setting{Epsilon: 1}},
+		2,
+	})
 	if !slices.Equal(ids(a.train), ids(b.train)) ||
 		!slices.Equal(ids(a.test), ids(b.test)) ||
-		slices.Equal(ids(a.test), ids(x.trial(Key{Trial: 3}).test)) {
+		slices.Equal(
+			ids(a.test),
+			ids(x.trial(Key{Trial: 3}).test),
+		) {
 		t.Error("splits depend on the method, or not on the trial")
 	}
 	if slices.ContainsFunc(ids(a.test), func(id uint64) bool {
@@ -214,7 +242,10 @@ func TestPartlyTrial(t *testing.T) {
 	}
 	n := a.train.Len() + a.test.Len()
 	if 2*ones != n || a.test.Len() != n/10 {
-		t.Errorf("%d of %d are of class 1, %d tested", ones, n, a.test.Len())
+		t.Errorf(
+			"%d of %d are of class 1, %d tested",
+			ones, n, a.test.Len(),
+		)
 	}
 	x.set.small = true
 	s := x.trial(Key{Trial: 1})
@@ -250,7 +281,10 @@ func TestPartlyPlan(t *testing.T) {
 		want := partlyTrials
 		if task.Name == toySet && task.Trials != toyTrials ||
 			task.Name != toySet && task.Trials != want {
-			t.Errorf("%s: %d trials", task.Name, task.Trials)
+			t.Errorf(
+				"%s: %d trials",
+				task.Name, task.Trials,
+			)
 		}
 	}
 	// There are five sets of 10 private methods at 6 budgets and 2 open ones; 4 boosters; and 2 x 7.
@@ -274,14 +308,19 @@ func TestToyExampleIsSolved(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := got[10].Values[metricAccuracy]
-	if a < .9 || got[.001].Status != OK || got[0].Status != Unavailable {
+	if a < .9 ||
+		got[.001].Status != OK ||
+		got[0].Status != Unavailable {
 		t.Errorf("%+v", got)
 	}
 	tab, err := toyTable(newGenerator("test", 0, 1))
 	if err != nil ||
 		tab.Len() != toyPoints ||
 		!slices.IsSorted(tab.Float(1)) ||
-		!almostEqual(tab.Float(1)[0], -tab.Float(1)[toyPoints-1]) {
+		!almostEqual(
+			tab.Float(1)[0],
+			-tab.Float(1)[toyPoints-1],
+		) {
 		t.Errorf("the points: %v", err)
 	}
 }
@@ -289,7 +328,11 @@ func TestToyExampleIsSolved(t *testing.T) {
 // TestReweigh checks one round of AdaBoost computed by hand, with one of four records misclassified.
 func TestReweigh(t *testing.T) {
 	weights := []float64{.25, .25, .25, .25}
-	alpha := reweigh(weights, []float64{1, -1, 1, 1}, []int32{1, 0, 1, 0})
+	alpha := reweigh(
+		weights,
+		[]float64{1, -1, 1, 1},
+		[]int32{1, 0, 1, 0},
+	)
 	if !almostEqual(alpha, math.Log(3)/2) ||
 		!almostEqual(weights[3], .5) ||
 		!almostEqual(weights[0], 1./6) {
@@ -300,7 +343,10 @@ func TestReweigh(t *testing.T) {
 		at:       []int{1},
 		slopes:   []float64{1},
 	}
-	got := h.votes([][]float64{{9, 9}, {.4, .6}}, 2)
+	got := h.votes(
+		[][]float64{{9, 9}, {.4, .6}},
+		2,
+	)
 	if !slices.Equal(got, []float64{-1, 1}) {
 		t.Errorf("votes %v", got)
 	}
@@ -327,7 +373,9 @@ func TestPartlyOnPublicData(t *testing.T) {
 	if n != 2*11687 {
 		t.Errorf("%d balanced records", n)
 	}
-	if got[publicLogistic] < .58 || got[publicLogistic] > .65 || got[partlyGram] < .72 {
+	if got[publicLogistic] < .58 ||
+		got[publicLogistic] > .65 ||
+		got[partlyGram] < .72 {
 		t.Errorf("%v", got)
 	}
 }

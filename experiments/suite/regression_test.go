@@ -30,9 +30,15 @@ func smallTable(t *testing.T, dir, name string, n, d int) {
 		for _, v := range x {
 			fmt.Fprintf(&b, "%.5f,", v)
 		}
-		fmt.Fprintf(&b, "%.5f\n", x[0]+x[1]+.1*g.normal())
+		fmt.Fprintf(
+			&b, "%.5f\n",
+			x[0]+x[1]+.1*g.normal(),
+		)
 	}
-	err := os.WriteFile(filepath.Join(dir, name), []byte(b.String()), 0o600)
+	err := os.WriteFile(
+		filepath.Join(dir, name),
+		[]byte(b.String()), 0o600,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +63,10 @@ func TestRegressionSuite(t *testing.T) {
 	// rounds and the published pipelines.
 	each := len(methods) + len(regressionRounds) + len(publishedPipelines())
 	if len(records) != each+5 || len(methods) != 13 {
-		t.Fatalf("%d records of %d methods", len(records), len(methods))
+		t.Fatalf(
+			"%d records of %d methods",
+			len(records), len(methods),
+		)
 	}
 	for _, r := range records {
 		switch {
@@ -69,7 +78,10 @@ func TestRegressionSuite(t *testing.T) {
 			!(r.Status == OK &&
 				r.Values[metricNeeded] > r.Values[metricTrain] &&
 				r.Values[metricTrain] == 270):
-			t.Errorf("the plan does not predict the abstention: %+v", r)
+			t.Errorf(
+				"the plan does not predict the abstention: %+v",
+				r,
+			)
 		case r.Method == nonPrivate &&
 			!(r.Status == OK && r.Values["r2"] > .99 && r.Setting.Epsilon == 0):
 			t.Errorf("least squares: %+v", r)
@@ -86,7 +98,11 @@ func TestRegressionSuite(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(out, PageFile))
-	if err != nil || !strings.Contains(string(text), `<th scope="row">small</th>`) {
+	if err != nil ||
+		!strings.Contains(
+			string(text),
+			`<th scope="row">small</th>`,
+		) {
 		t.Errorf("the page: %v", err)
 	}
 	// All trials are finished. Two more trials do not change the first.
@@ -100,7 +116,10 @@ func TestRegressionSuite(t *testing.T) {
 	if err != nil ||
 		len(records) != 2*each+5 ||
 		!bytes.HasPrefix(readResults(t, out), first) {
-		t.Errorf("extended: %v, %d records", err, len(records))
+		t.Errorf(
+			"extended: %v, %d records",
+			err, len(records),
+		)
 	}
 }
 
@@ -119,7 +138,9 @@ func TestRegressionKeepsItsSplits(t *testing.T) {
 			Trials:  5,
 			Seed:    3,
 		},
-		func(r bench.Row) { want = append(want, r.Value) },
+		func(r bench.Row) {
+			want = append(want, r.Value)
+		},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -137,8 +158,13 @@ func TestRegressionKeepsItsSplits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got) != 2 || got[2] != want[1] || got[5] != want[4] {
-		t.Errorf("trials %v, want 2 and 5 of %v", got, want)
+	if len(got) != 2 ||
+		got[2] != want[1] ||
+		got[5] != want[4] {
+		t.Errorf(
+			"trials %v, want 2 and 5 of %v",
+			got, want,
+		)
 	}
 }
 
@@ -152,7 +178,9 @@ func TestRegressionFailuresAreReported(t *testing.T) {
 		{Cell{Method: "nonprivate-ols"}, 1},
 		{Cell{Method: "kendall:9+joint-gram"}, 1},
 	}
-	err := run.run(t.Context(), keys, func(k Key, o Outcome) { got[k.Method] = o })
+	err := run.run(t.Context(), keys, func(k Key, o Outcome) {
+		got[k.Method] = o
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +204,10 @@ func TestRegressionFailuresAreReported(t *testing.T) {
 	}
 	run.path = filepath.Join(data, "none.csv")
 	var file *dataset.FileError
-	err = run.run(t.Context(), keys[1:], func(Key, Outcome) {})
+	err = run.run(
+		t.Context(), keys[1:],
+		func(Key, Outcome) {},
+	)
 	if !errors.As(err, &file) {
 		t.Errorf("an absent table: %v", err)
 	}
@@ -199,11 +230,15 @@ func TestPublishedPipelines(t *testing.T) {
 	done := 0
 	err := task.Run(t.Context(), task.Keys(), func(k Key, o Outcome) {
 		done++
-		if o.Status != OK || strings.HasSuffix(k.Method, "tukey") && o.Values["r2"] < .9 {
+		if o.Status != OK ||
+			strings.HasSuffix(k.Method, "tukey") && o.Values["r2"] < .9 {
 			t.Errorf("%s: %+v", k.Method, o)
 		}
 		if k.Setting.K == publishedK && len(o.Picked) != publishedK {
-			t.Errorf("%s picked %v", k.Method, o.Picked)
+			t.Errorf(
+				"%s picked %v",
+				k.Method, o.Picked,
+			)
 		}
 	})
 	if err != nil || done != len(publishedPipelines()) {
@@ -274,13 +309,21 @@ func TestRegressionPageByHand(t *testing.T) {
 		"tukey":                     8,
 	} {
 		if ranks[m] != want {
-			t.Errorf("rank of %s: %v, want %v", m, ranks[m], want)
+			t.Errorf(
+				"rank of %s: %v, want %v",
+				m, ranks[m], want,
+			)
 		}
 	}
 	if len(ranks) != 8 ||
 		len(table.rankIn("b", 5)) != 0 ||
 		len(table.rankIn("a", 10)) != 0 {
-		t.Errorf("ranks %v, %v, %v", ranks, table.rankIn("b", 5), table.rankIn("a", 10))
+		t.Errorf(
+			"ranks %v, %v, %v",
+			ranks,
+			table.rankIn("b", 5),
+			table.rankIn("a", 10),
+		)
 	}
 	s := table.standingOf("kendall:5+tukey", 5)
 	if s.mean != 1 ||
@@ -368,13 +411,17 @@ func TestRoundsByHand(t *testing.T) {
 		"| a | 0.500 | **0.600** | 0.550 | 0.700 | 0.596 | -0.004 | +0.096 |\n",
 	} {
 		if !strings.Contains(text.String(), want) {
-			t.Errorf("no %q in\n%s", want, &text)
+			t.Errorf(
+				"no %q in\n%s",
+				want, &text,
+			)
 		}
 	}
 	tables := Comparison(Seed001, records)
 	var plain strings.Builder
 	err = tables[len(tables)-1].Plain(&plain)
-	if err != nil || !strings.Contains(plain.String(), "b      0.500  0.400") {
+	if err != nil ||
+		!strings.Contains(plain.String(), "b      0.500  0.400") {
 		t.Errorf("%v\n%s", err, &plain)
 	}
 }

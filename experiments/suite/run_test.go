@@ -15,7 +15,9 @@ import (
 func fakePlan(trials int, ran *[]Key) *Plan {
 	p := &Plan{
 		Header: testHeader,
-		Page:   func([]Record) Page { return Page{Title: "fake"} },
+		Page: func([]Record) Page {
+			return Page{Title: "fake"}
+		},
 	}
 	var mu sync.Mutex
 	for _, data := range []string{"a", "b"} {
@@ -24,7 +26,11 @@ func fakePlan(trials int, ran *[]Key) *Plan {
 			Trials: trials,
 			Cells: []Cell{
 				{Data: data, Method: "m"},
-				{Data: data, Method: "m", Setting: Setting{K: 3}},
+				{
+					Data:    data,
+					Method:  "m",
+					Setting: Setting{K: 3},
+				},
 			},
 			Run: func(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
 				return forEachTrial(
@@ -61,12 +67,18 @@ func TestRunResumes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(ran) != step.want {
-			t.Errorf("%d trials: %d were run, want %d", step.trials, len(ran), step.want)
+			t.Errorf(
+				"%d trials: %d were run, want %d",
+				step.trials, len(ran), step.want,
+			)
 		}
 		n := len(seen)
 		if step.want > 0 &&
 			(seen[n-1] != Progress{"b", 4 * step.trials, 4 * step.trials}) {
-			t.Errorf("%d trials: progress ends with %+v", step.trials, seen[n-1])
+			t.Errorf(
+				"%d trials: progress ends with %+v",
+				step.trials, seen[n-1],
+			)
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
@@ -75,7 +87,10 @@ func TestRunResumes(t *testing.T) {
 	s := openStore(t, dir)
 	defer s.Close()
 	if len(s.Records()) != 20 {
-		t.Errorf("%d trials are kept", len(s.Records()))
+		t.Errorf(
+			"%d trials are kept",
+			len(s.Records()),
+		)
 	}
 }
 
@@ -99,8 +114,14 @@ func TestRunInterrupted(t *testing.T) {
 	}
 	ran = nil
 	err = fakePlan(50, &ran).Run(t.Context(), s, nil)
-	if err != nil || len(ran) != 200-kept || len(s.Records()) != 200 {
-		t.Errorf("continued: %v, %d run, %d kept", err, len(ran), len(s.Records()))
+	if err != nil ||
+		len(ran) != 200-kept ||
+		len(s.Records()) != 200 {
+		t.Errorf(
+			"continued: %v, %d run, %d kept",
+			err, len(ran),
+			len(s.Records()),
+		)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -115,7 +136,10 @@ func TestRunEndsWhenTheStoreDoes(t *testing.T) {
 	}
 	err := fakePlan(1000, &ran).Run(t.Context(), s, nil)
 	if !errors.Is(err, ErrOutput) || len(ran) == 4000 {
-		t.Errorf("got %v after %d trials", err, len(ran))
+		t.Errorf(
+			"got %v after %d trials",
+			err, len(ran),
+		)
 	}
 }
 
@@ -125,7 +149,9 @@ func TestRunEndsWithATable(t *testing.T) {
 		Name:   "a",
 		Trials: 1,
 		Cells:  []Cell{{Data: "a"}},
-		Run:    func(context.Context, []Key, func(Key, Outcome)) error { return broken },
+		Run: func(context.Context, []Key, func(Key, Outcome)) error {
+			return broken
+		},
 	}}}
 	s := openStore(t, t.TempDir())
 	defer s.Close()
@@ -137,7 +163,10 @@ func TestRunEndsWithATable(t *testing.T) {
 
 // TestKeysGoByTrial checks that trials are ordered so that an interrupted run has results for every cell.
 func TestKeysGoByTrial(t *testing.T) {
-	task := Task{Trials: 2, Cells: []Cell{{Method: "a"}, {Method: "b"}}}
+	task := Task{
+		Trials: 2,
+		Cells:  []Cell{{Method: "a"}, {Method: "b"}},
+	}
 	var got []string
 	for _, k := range task.Keys() {
 		got = append(got, fmt.Sprint(k.Method, k.Trial))

@@ -27,7 +27,10 @@ func TestScreeningKs(t *testing.T) {
 	} {
 		got := screeningKs(c.data, c.d)
 		if !slices.Equal(got, c.want) {
-			t.Errorf("%s, %d columns: %v, want %v", c.data, c.d, got, c.want)
+			t.Errorf(
+				"%s, %d columns: %v, want %v",
+				c.data, c.d, got, c.want,
+			)
 		}
 	}
 }
@@ -36,7 +39,10 @@ func TestScreeningKs(t *testing.T) {
 func TestScreeningTable(t *testing.T) {
 	dir := t.TempDir()
 	smallTable(t, dir, "small.csv", 300, 12)
-	s := &screening{data: "small", path: filepath.Join(dir, "small.csv")}
+	s := &screening{
+		data: "small",
+		path: filepath.Join(dir, "small.csv"),
+	}
 	p := &Plan{Header: testHeader, Tasks: s.tasks(12, Options{Trials: 2})}
 	store := openStore(t, t.TempDir())
 	defer store.Close()
@@ -53,7 +59,10 @@ func TestScreeningTable(t *testing.T) {
 			!slices.IsSorted(r.Picked) ||
 			r.Picked[0] < 1 ||
 			r.Picked[r.Setting.K-1] > 12 {
-			t.Errorf("picked %v for k = %d", r.Picked, r.Setting.K)
+			t.Errorf(
+				"picked %v for k = %d",
+				r.Picked, r.Setting.K,
+			)
 		}
 		seen[r.Method]++
 		if r.Method == plainTau &&
@@ -84,7 +93,10 @@ func TestScreeningTable(t *testing.T) {
 	}
 	for m, n := range want {
 		if seen[m] != n {
-			t.Errorf("%d trials of %s, want %d", seen[m], m, n)
+			t.Errorf(
+				"%d trials of %s, want %d",
+				seen[m], m, n,
+			)
 		}
 	}
 	text := checkPage(t, screeningPage(store.Records()))
@@ -103,7 +115,11 @@ func TestSyntheticSet(t *testing.T) {
 	if len(x) != syntheticColumns ||
 		len(y) != syntheticRows ||
 		len(truth) != syntheticNonZero {
-		t.Fatalf("%d columns, %d rows, %d right", len(x), len(y), len(truth))
+		t.Fatalf(
+			"%d columns, %d rows, %d right",
+			len(x), len(y),
+			len(truth),
+		)
 	}
 	// The right columns explain y up to the noise: the R² of least squares on them is at least 1 - (1.5 * 4) / (8 *
 	// 1.84²).
@@ -123,7 +139,10 @@ func TestSyntheticSet(t *testing.T) {
 	}
 	ratio := deviation(residual) / deviation(y)
 	if ratio*ratio > .22 {
-		t.Errorf("the right columns leave %.2f of the variance", ratio*ratio)
+		t.Errorf(
+			"the right columns leave %.2f of the variance",
+			ratio*ratio,
+		)
 	}
 	s := &screening{data: syntheticSet}
 	on, err := s.draw(1)
@@ -175,13 +194,21 @@ func TestReferenceOrder(t *testing.T) {
 	// |tau|: 1, 2, 3, 4 against 2, 1, 3, 4 has one discordant pair, so S = 4.
 	scores, err := tauScores(
 		t.Context(),
-		[][]float64{{1, 2, 3, 4}, {4, 4, 4, 4}},
+		[][]float64{
+			{1, 2, 3, 4},
+			{4, 4, 4, 4},
+		},
 		[]float64{2, 1, 3, 4},
 	)
-	if err != nil || !almostEqual(scores[0], 4./3) || scores[1] != 0 {
+	if err != nil ||
+		!almostEqual(scores[0], 4./3) ||
+		scores[1] != 0 {
 		t.Errorf("scores %v, %v", scores, err)
 	}
-	c := correlationScores([][]float64{{-1, -2, -3}, {5, 5, 5}}, []float64{2, 4, 6})
+	c := correlationScores(
+		[][]float64{{-1, -2, -3}, {5, 5, 5}},
+		[]float64{2, 4, 6},
+	)
 	if !almostEqual(c[0], 1) || c[1] != 0 {
 		t.Errorf("correlations %v", c)
 	}
@@ -196,7 +223,9 @@ func TestReferenceOrder(t *testing.T) {
 		y[i] = 10*a[i] + b[i]
 	}
 	r, err := newReference(t.Context(), [][]float64{a, b}, y)
-	if err != nil || !slices.Equal(r.order, []int{1, 0}) || r.r2 < .95 {
+	if err != nil ||
+		!slices.Equal(r.order, []int{1, 0}) ||
+		r.r2 < .95 {
 		t.Errorf("reference %+v, %v", r, err)
 	}
 }
@@ -206,7 +235,10 @@ func TestFilled(t *testing.T) {
 	if got := filled(whole); &got[0] != &whole[0] {
 		t.Error("a column without gaps was copied")
 	}
-	got := filled([]float64{1, math.NaN(), 3, math.Inf(1)})
+	got := filled([]float64{
+		1, math.NaN(), 3,
+		math.Inf(1),
+	})
 	if !slices.Equal(got, []float64{1, 2, 3, 2}) {
 		t.Errorf("%v", got)
 	}
@@ -216,10 +248,23 @@ func TestFilled(t *testing.T) {
 }
 
 func TestDifferenceEntry(t *testing.T) {
-	a := Summary{Distribution: Distribution{Count: 10, Mean: .75, Low: .72, High: .78}}
-	b := Summary{Distribution: Distribution{Count: 10, Mean: .5, Low: .46, High: .54}}
+	a := Summary{Distribution: Distribution{
+		Count: 10,
+		Mean:  .75,
+		Low:   .72,
+		High:  .78,
+	}}
+	b := Summary{Distribution: Distribution{
+		Count: 10,
+		Mean:  .5,
+		Low:   .46,
+		High:  .54,
+	}}
 	e := differenceEntry(a, b)
-	if e.Text != "0.25" || e.Note != "± 0.05" || !e.Strong || e.Heat != .25 {
+	if e.Text != "0.25" ||
+		e.Note != "± 0.05" ||
+		!e.Strong ||
+		e.Heat != .25 {
 		t.Errorf("%+v", e)
 	}
 	b.Low = .1
@@ -245,7 +290,10 @@ func TestStability(t *testing.T) {
 				noise -= x[j][i]
 			}
 			if math.Abs(noise) > 6*math.Sqrt(stabilityVariance) {
-				t.Errorf("%s: row %d is %v off", data, i, noise)
+				t.Errorf(
+					"%s: row %d is %v off",
+					data, i, noise,
+				)
 			}
 		}
 	}
@@ -280,7 +328,10 @@ func TestLargestBreaksTiesAtRandom(t *testing.T) {
 	times := make([]int, 10)
 	g := newGenerator("ties", 0, 0)
 	for range 2000 {
-		for _, j := range largest([]float64{9, 1, 1, 1, 1, 1, 1, 1, 1, 0}, 3, g) {
+		for _, j := range largest(
+			[]float64{9, 1, 1, 1, 1, 1, 1, 1, 1, 0},
+			3, g,
+		) {
 			times[j]++
 		}
 	}

@@ -51,8 +51,14 @@ func causalTar(t *testing.T, path string) {
 				}
 				rows += fmt.Sprintf("%.6f %.6f\n", x, y)
 			}
-			add(fmt.Sprintf("sim/%s/pair%04d.txt", set, i+1), rows)
-			meta += fmt.Sprintf("%04d %s 1\n", i+1, []string{"1 1 2 2", "2 2 1 1"}[i%2])
+			add(
+				fmt.Sprintf("sim/%s/pair%04d.txt", set, i+1),
+				rows,
+			)
+			meta += fmt.Sprintf(
+				"%04d %s 1\n", i+1,
+				[]string{"1 1 2 2", "2 2 1 1"}[i%2],
+			)
 		}
 		add("sim/"+set+"/pairmeta.txt", meta)
 	}
@@ -79,14 +85,20 @@ func TestCausalRun(t *testing.T) {
 		Trials: 1,
 	})
 	if err != nil || len(plan.Tasks) != 10 {
-		t.Fatalf("%d tasks, %v", len(plan.Tasks), err)
+		t.Fatalf(
+			"%d tasks, %v",
+			len(plan.Tasks), err,
+		)
 	}
 	var records []Record
 	for _, task := range plan.Tasks {
 		if task.Name != "SIM" && task.Name != "SIM, thesis" {
 			continue
 		}
-		todo := append(task.Keys(), Key{causalCell("SIM", "magic", 1, 0), 1})
+		todo := append(
+			task.Keys(),
+			Key{causalCell("SIM", "magic", 1, 0), 1},
+		)
 		err := task.Run(t.Context(), todo, func(k Key, o Outcome) {
 			records = append(records, Record{k, o})
 		})
@@ -123,8 +135,16 @@ func TestGeneratedPairIsStandardised(t *testing.T) {
 	sum := 0.
 	for i := range a.x {
 		sum += a.x[i] * a.x[i] / 500
-		if a.x[i] != b.x[i] || a.y[i] != b.y[i] || math.IsNaN(a.y[i]) {
-			t.Fatalf("record %d: %v %v and %v %v", i, a.x[i], a.y[i], b.x[i], b.y[i])
+		if a.x[i] != b.x[i] ||
+			a.y[i] != b.y[i] ||
+			math.IsNaN(a.y[i]) {
+			t.Fatalf(
+				"record %d: %v %v and %v %v",
+				i, a.x[i],
+				a.y[i],
+				b.x[i],
+				b.y[i],
+			)
 		}
 	}
 	if !a.forward || math.Abs(sum-1) > .05 {
@@ -143,11 +163,17 @@ func TestQuartileLaw(t *testing.T) {
 		f.Y = append(f.Y, v*v*v)
 		f.ResidualX = append(f.ResidualX, v)
 	}
-	for j, want := range []float64{-.5, .5, -1, 1, -.125, .125, -.5, .5} {
+	for j, want := range []float64{
+		-.5, .5, -1, 1, -.125,
+		.125, -.5, .5,
+	} {
 		law := quartileLaw(f, j, 500)
 		got := mechanism.QuartileAt(quantileIndex(law, .5), quartileReach(j))
 		if math.Abs(got-want) > .03 {
-			t.Errorf("quartile %d is %v, want %v", j, got, want)
+			t.Errorf(
+				"quartile %d is %v, want %v",
+				j, got, want,
+			)
 		}
 	}
 	g := direction.Fit{X: append([]float64{.99}, f.X[1:]...)}
@@ -158,6 +184,9 @@ func TestQuartileLaw(t *testing.T) {
 		most = max(most, math.Abs(math.Log(a[i]/b[i])))
 	}
 	if most > .7 || most < .1 {
-		t.Errorf("a replaced value moves a chance by e^%v, epsilon is .7", most)
+		t.Errorf(
+			"a replaced value moves a chance by e^%v, epsilon is .7",
+			most,
+		)
 	}
 }

@@ -76,11 +76,17 @@ func TestSpaceRun(t *testing.T) {
 		// With 32 vectors the compressor makes fewer errors than the subsample it starts from.
 		if snc, sample := errorOf("letters", spaceSNC, .04, 0),
 			errorOf("letters", spaceSubsample, .04, 0); snc > .8*sample || snc > .1 {
-			t.Errorf("%+v: snc %v, subsample %v", set, snc, sample)
+			t.Errorf(
+				"%+v: snc %v, subsample %v",
+				set, snc, sample,
+			)
 		}
 		if all, snc := errorOf(noisyLetters, spaceAll, 0, .32),
 			errorOf(noisyLetters, spaceSNC, .02, .32); snc > .7*all {
-			t.Errorf("%+v, noise: snc %v, all %v", set, snc, all)
+			t.Errorf(
+				"%+v, noise: snc %v, all %v",
+				set, snc, all,
+			)
 		}
 		v := found[spaceCell("letters", spaceFCNN, 0, 0)]
 		if v[metricShare] > .5 ||
@@ -126,7 +132,10 @@ func TestSeed002Plan(t *testing.T) {
 			t.Fatalf("%v: %+v", err, p)
 		}
 		text := checkPage(t, p.Page(nil))
-		for _, part := range []string{"figure 3.5", "table 3.3", "seed 002"} {
+		for _, part := range []string{
+			"figure 3.5",
+			"table 3.3", "seed 002",
+		} {
 			if !strings.Contains(text, part) {
 				t.Errorf("the page lacks %s", part)
 			}
@@ -151,7 +160,10 @@ func TestSpaceOnPublicTables(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		t.Logf("%s, %s %v: %s %.4f", set.name, method, share, metric, sum)
+		t.Logf(
+			"%s, %s %v: %s %.4f",
+			set.name, method, share, metric, sum,
+		)
 		return sum
 	}
 	sets := map[string]spaceSet{}
@@ -164,11 +176,17 @@ func TestSpaceOnPublicTables(t *testing.T) {
 	}
 	e := mean(sets["satellite"], spaceSNC, .04, 1, metricError)
 	if e > .105 {
-		t.Errorf("satellite at 4%%: %v, want at most .105", e)
+		t.Errorf(
+			"satellite at 4%%: %v, want at most .105",
+			e,
+		)
 	}
 	e = mean(sets["isolet"], spaceSNC, .04, 3, metricError)
 	if e > .065 { // 50 vectors
-		t.Errorf("isolet at 4%%: %v, want at most .065", e)
+		t.Errorf(
+			"isolet at 4%%: %v, want at most .065",
+			e,
+		)
 	}
 }
 
@@ -187,7 +205,12 @@ func costCSV(t *testing.T, path string, n int) {
 		if kind == "p" {
 			score++
 		}
-		fmt.Fprintf(&b, "%.4f,%.4f,%.4f,%s,%t\n", a, c, g.normal(), kind, score > 0)
+		fmt.Fprintf(
+			&b,
+			"%.4f,%.4f,%.4f,%s,%t\n",
+			a, c, g.normal(), kind,
+			score > 0,
+		)
 	}
 	err := os.WriteFile(path, []byte(b.String()), 0o600)
 	if err != nil {
@@ -214,7 +237,10 @@ func TestCostRun(t *testing.T) {
 			keys = append(keys, k)
 		}
 	}
-	keys = append(keys, Key{Cell{Data: costSets()[1].name, Method: "magic"}, 1})
+	keys = append(
+		keys,
+		Key{Cell{Data: costSets()[1].name, Method: "magic"}, 1},
+	)
 	var records []Record
 	err = p.Tasks[1].Run(t.Context(), keys, func(k Key, o Outcome) {
 		records = append(records, Record{k, o})
@@ -234,10 +260,13 @@ func TestCostRun(t *testing.T) {
 		cell        Cell
 		wrong, paid float64 // at most
 	}{
-		"one feature": {costCell(name, costHard, 1, 1, 0, 0), .35, 1},
-		"all":         {costCell(name, costHard, 1, 0, 0, 0), .12, 4},
-		"soft":        {costCell(name, costSoft, 2, 1, 0, 0), .35, 2},
-		"private":     {costCell(name, costPrivate, 1, 0, 3, 0), .2, 4},
+		"one feature": {
+			costCell(name, costHard, 1, 1, 0, 0),
+			.35, 1,
+		},
+		"all":     {costCell(name, costHard, 1, 0, 0, 0), .12, 4},
+		"soft":    {costCell(name, costSoft, 2, 1, 0, 0), .35, 2},
+		"private": {costCell(name, costPrivate, 1, 0, 3, 0), .2, 4},
 		"cheap cstc": {
 			costCell(name, costCSTC, 2, 0, 0, costPrices[len(costPrices)-1]),
 			.6,
@@ -245,12 +274,17 @@ func TestCostRun(t *testing.T) {
 		},
 	} {
 		v := found[tt.cell]
-		if v == nil || v[metricError] > tt.wrong || v[metricPaid] > tt.paid {
+		if v == nil ||
+			v[metricError] > tt.wrong ||
+			v[metricPaid] > tt.paid {
 			t.Errorf("%s: %v", what, v)
 		}
 	}
 	text := checkPage(t, p.Page(records))
-	for _, part := range []string{"Table 2.1", "cstc", "features paid"} {
+	for _, part := range []string{
+		"Table 2.1", "cstc",
+		"features paid",
+	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the page lacks %s", part)
 		}
@@ -265,7 +299,12 @@ func TestTableOne(t *testing.T) {
 	g := newGenerator("test", 8, 1)
 	for range 500 {
 		a := g.normal()
-		fmt.Fprintf(&b, "%.4f,%.4f,%t\n", 1000*a, g.normal(), a > .3*g.normal())
+		fmt.Fprintf(
+			&b,
+			"%.4f,%.4f,%t\n",
+			1000*a, g.normal(),
+			a > .3*g.normal(),
+		)
 	}
 	err := os.WriteFile(path, []byte(b.String()), 0o600)
 	if err != nil {
@@ -280,7 +319,10 @@ func TestTableOne(t *testing.T) {
 				if o.Status != OK ||
 					o.Values[metricPaid] != want ||
 					want > 0 && o.Values[metricTrained] > .2 {
-					t.Errorf("lambda %v: %+v, want %v features", lambda, o, want)
+					t.Errorf(
+						"lambda %v: %+v, want %v features",
+						lambda, o, want,
+					)
 				}
 			},
 		)

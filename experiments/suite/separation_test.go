@@ -72,16 +72,24 @@ func TestSeparationRun(t *testing.T) {
 		case r.Status != OK || v[metricTrainRows] != 360:
 			t.Errorf("%+v", r)
 		case r.Method == methodF:
-			if v[metricF] <= 0 || v[metricImportance] <= 0 || v[metricMeanF] < .1 {
+			if v[metricF] <= 0 ||
+				v[metricImportance] <= 0 ||
+				v[metricMeanF] < .1 {
 				t.Errorf("%+v", r)
 			}
 		case len(r.Picked) != int(v[metricFeatures]) || v[metricFeatures] < 1:
-			t.Errorf("%d columns picked: %+v", len(r.Picked), r)
+			t.Errorf(
+				"%d columns picked: %+v",
+				len(r.Picked), r,
+			)
 		case r.Method == openDFS &&
 			(v[metricAccuracy] < .8 ||
 				slices.Contains(r.Picked, 4) ||
 				slices.Contains(r.Picked, 1) && slices.Contains(r.Picked, 3)):
-			t.Errorf("a flat column, or a copy beside its original: %+v", r)
+			t.Errorf(
+				"a flat column, or a copy beside its original: %+v",
+				r,
+			)
 		case r.Setting.Epsilon == 50 && v[metricAccuracy] < .75:
 			t.Errorf("with much budget: %+v", r)
 		case r.Method == methodDR &&
@@ -91,7 +99,10 @@ func TestSeparationRun(t *testing.T) {
 		}
 	}
 	text := checkPage(t, separationPage(records))
-	for _, part := range []string{"figure 3", "wdbc, generated", "within from", "none of these"} {
+	for _, part := range []string{
+		"figure 3", "wdbc, generated",
+		"within from", "none of these",
+	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the page lacks %s", part)
 		}
@@ -127,16 +138,27 @@ func TestClassLaw(t *testing.T) {
 	got := fitClassLaw(drawn)
 	for c := range x.law.means {
 		if math.Abs(got.shares[c]-x.law.shares[c]) > .02 {
-			t.Errorf("class %d: share %v, want %v", c, got.shares[c], x.law.shares[c])
+			t.Errorf(
+				"class %d: share %v, want %v",
+				c, got.shares[c],
+				x.law.shares[c],
+			)
 		}
 		for j, want := range x.law.means[c] {
 			// The tolerance is seven standard errors of 20,000 records.
 			if math.Abs(got.means[c][j]-want) > .05 {
-				t.Errorf("class %d, column %d: mean %v, want %v", c, j, got.means[c][j], want)
+				t.Errorf(
+					"class %d, column %d: mean %v, want %v",
+					c, j,
+					got.means[c][j], want,
+				)
 			}
 			for k := range j + 1 {
 				if a, b := dot(got.roots[c][j], got.roots[c][k]),
-					dot(x.law.roots[c][j], x.law.roots[c][k]); math.Abs(a-b) > .1 {
+					dot(
+						x.law.roots[c][j],
+						x.law.roots[c][k],
+					); math.Abs(a-b) > .1 {
 					t.Errorf(
 						"class %d, columns %d and %d: covariance %v, want %v",
 						c,
@@ -153,7 +175,8 @@ func TestClassLaw(t *testing.T) {
 		}
 	}
 	again, err := x.law.draw(40000, newGenerator("test", 0, 1))
-	if err != nil || !slices.Equal(again.Float(0), drawn.Float(0)) {
+	if err != nil ||
+		!slices.Equal(again.Float(0), drawn.Float(0)) {
 		t.Errorf("the same seed gave another table: %v", err)
 	}
 	labels := baseline.Labels(drawn.View())
@@ -172,7 +195,11 @@ func dot(a, b []float64) float64 {
 
 func TestCholesky(t *testing.T) {
 	root := cholesky([][]float64{{4, 2, 0}, {2, 1, 0}, {0, 0, 9}}) // the second column is half the first
-	want := [][]float64{{2, 0, 0}, {1, 0, 0}, {0, 0, 3}}
+	want := [][]float64{
+		{2, 0, 0},
+		{1, 0, 0},
+		{0, 0, 3},
+	}
 	if !slices.EqualFunc(root, want, slices.Equal) {
 		t.Errorf("%v", root)
 	}
@@ -192,8 +219,12 @@ func TestCrossing(t *testing.T) {
 		{[]float64{nan, nan, nan}, nan},
 	} {
 		got := crossing(at, c.values, .7)
-		if got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
-			t.Errorf("%v: %v, want %v", c.values, got, c.want)
+		if got != c.want &&
+			!(math.IsNaN(got) && math.IsNaN(c.want)) {
+			t.Errorf(
+				"%v: %v, want %v",
+				c.values, got, c.want,
+			)
 		}
 	}
 }
@@ -217,7 +248,10 @@ func TestSeparationPlan(t *testing.T) {
 	for _, task := range p.Tasks {
 		for _, c := range task.Cells {
 			if seen[c] || c.Setting.N > largeRows && task.Trials != largeTrials {
-				t.Errorf("%+v: twice, or with %d trials", c, task.Trials)
+				t.Errorf(
+					"%+v: twice, or with %d trials",
+					c, task.Trials,
+				)
 			}
 			seen[c] = true
 		}
@@ -226,7 +260,10 @@ func TestSeparationPlan(t *testing.T) {
 	// of 2 x 5; F-scores at 2 sizes.
 	want := 2 * (2 + 25 + 27 + 6 + 5*16 + 30 + 12)
 	if len(seen) != want {
-		t.Errorf("%d cells, want %d", len(seen), want)
+		t.Errorf(
+			"%d cells, want %d",
+			len(seen), want,
+		)
 	}
 }
 
@@ -240,7 +277,9 @@ func TestSeparationOnPublicData(t *testing.T) {
 		{separationCell("wdbc", wholeDR, 50, 0), 1},
 	}
 	err := x.run(t.Context(), keys, func(k Key, o Outcome) {
-		if o.Status != OK || o.Values[metricAccuracy] < .85 || len(o.Picked) > 15 {
+		if o.Status != OK ||
+			o.Values[metricAccuracy] < .85 ||
+			len(o.Picked) > 15 {
 			t.Errorf("%+v: %+v", k, o)
 		}
 	})

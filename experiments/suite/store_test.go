@@ -16,7 +16,11 @@ var testHeader = Header{Suite: "test", Seed: 7}
 func trialRecord(data, method string, trial int, value float64) Record {
 	return Record{
 		Key{Cell{data, method, Setting{K: 5, Epsilon: 1}}, trial},
-		Outcome{Status: OK, Values: map[string]float64{"r2": value}, Seconds: .5},
+		Outcome{
+			Status:  OK,
+			Values:  map[string]float64{"r2": value},
+			Seconds: .5,
+		},
 	}
 }
 
@@ -59,7 +63,11 @@ func TestStoreKeepsTrials(t *testing.T) {
 	absent.Outcome = failure(Unavailable, errors.New("no such method"))
 	tired := trialRecord("a", "tukey", 1, 0)
 	tired.Outcome = failure(Abstained, errors.New("too few rows"))
-	dir := storeOf(t, trialRecord("a", "m", 1, .25), absent, tired)
+	dir := storeOf(
+		t,
+		trialRecord("a", "m", 1, .25),
+		absent, tired,
+	)
 	s := openStore(t, dir)
 	if len(s.Records()) != 3 ||
 		s.Records()[0].Values["r2"] != .25 ||
@@ -74,7 +82,10 @@ func TestStoreKeepsTrials(t *testing.T) {
 		tired.Key:                       true,
 	} {
 		if s.Done(key) != want {
-			t.Errorf("%+v: done is %v", key, !want)
+			t.Errorf(
+				"%+v: done is %v",
+				key, !want,
+			)
 		}
 	}
 	// The last line of a trial counts, at the position of the first.
@@ -88,7 +99,9 @@ func TestStoreKeepsTrials(t *testing.T) {
 	s = openStore(t, dir)
 	defer s.Close()
 	r := s.Records()
-	if len(r) != 3 || r[1].Values["r2"] != .75 || !s.Done(absent.Key) {
+	if len(r) != 3 ||
+		r[1].Values["r2"] != .75 ||
+		!s.Done(absent.Key) {
 		t.Errorf("after a second line: %+v", r)
 	}
 }
@@ -112,12 +125,21 @@ func TestStoreRepairsATornLine(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := openStore(t, dir)
-		want := max(0, bytes.Count(whole[:size], []byte("\n"))-1)
+		want := max(
+			0,
+			bytes.Count(whole[:size], []byte("\n"))-1,
+		)
 		if len(s.Records()) != want {
-			t.Fatalf("%d bytes: %d trials, want %d", size, len(s.Records()), want)
+			t.Fatalf(
+				"%d bytes: %d trials, want %d",
+				size, len(s.Records()), want,
+			)
 		}
 		for trial := want + 1; trial <= 3; trial++ {
-			err := s.Put(trialRecord("a", "m", trial, float64(trial)/10))
+			err := s.Put(trialRecord(
+				"a", "m", trial,
+				float64(trial)/10,
+			))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +149,10 @@ func TestStoreRepairsATornLine(t *testing.T) {
 		}
 		got := readResults(t, dir)
 		if !bytes.Equal(got, whole) {
-			t.Fatalf("%d bytes: the finished file is\n%s", size, got)
+			t.Fatalf(
+				"%d bytes: the finished file is\n%s",
+				size, got,
+			)
 		}
 	}
 }
@@ -135,7 +160,11 @@ func TestStoreRepairsATornLine(t *testing.T) {
 func TestStoreRefusals(t *testing.T) {
 	good := string(readResults(
 		t,
-		storeOf(t, trialRecord("a", "m", 1, .1), trialRecord("a", "m", 2, .2)),
+		storeOf(
+			t,
+			trialRecord("a", "m", 1, .1),
+			trialRecord("a", "m", 2, .2),
+		),
 	))
 	lines := strings.SplitAfter(good, "\n")
 	for name, c := range map[string]struct {
@@ -162,7 +191,10 @@ func TestStoreRefusals(t *testing.T) {
 			strings.Replace(good, `"version":1`, `"version":2`, 1),
 			[]string{"format 2"},
 		},
-		"other content": {"data,method\na,b\n", []string{"line 1", "header"}},
+		"other content": {
+			"data,method\na,b\n",
+			[]string{"line 1", "header"},
+		},
 	} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, ResultsFile)
@@ -176,7 +208,10 @@ func TestStoreRefusals(t *testing.T) {
 		}
 		for _, words := range c.says {
 			if !strings.Contains(err.Error(), words) {
-				t.Errorf("%s: %q does not say %q", name, err, words)
+				t.Errorf(
+					"%s: %q does not say %q",
+					name, err, words,
+				)
 			}
 		}
 		got, _ := os.ReadFile(path)
@@ -225,6 +260,9 @@ func TestStoreNeedsAFolder(t *testing.T) {
 	}
 	err := s.Put(trialRecord("a", "m", 1, 0))
 	if !errors.Is(err, ErrOutput) || len(s.Records()) != 0 {
-		t.Errorf("a trial that could not be written: %v, %d kept", err, len(s.Records()))
+		t.Errorf(
+			"a trial that could not be written: %v, %d kept",
+			err, len(s.Records()),
+		)
 	}
 }

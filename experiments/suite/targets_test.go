@@ -28,12 +28,20 @@ func TestSyntheticCountsHaveTheirRates(t *testing.T) {
 		counts = append(counts, v)
 		squares = append(squares, (v-2.5)*(v-2.5))
 	}
-	if math.Abs(average(counts)-2.5) > .08 || math.Abs(average(squares)-2.5) > .2 {
-		t.Errorf("mean %g, variance %g", average(counts), average(squares))
+	if math.Abs(average(counts)-2.5) > .08 ||
+		math.Abs(average(squares)-2.5) > .2 {
+		t.Errorf(
+			"mean %g, variance %g",
+			average(counts), average(squares),
+		)
 	}
 	x := table.newTrial(1, 1)
-	if len(x.test)+len(x.train) != len(table.y) || len(x.test) != len(table.y)/5 {
-		t.Errorf("%d and %d rows", len(x.train), len(x.test))
+	if len(x.test)+len(x.train) != len(table.y) ||
+		len(x.test) != len(table.y)/5 {
+		t.Errorf(
+			"%d and %d rows",
+			len(x.train), len(x.test),
+		)
 	}
 	p, err := x.fitExactCurves()
 	if err != nil {
@@ -84,14 +92,23 @@ func TestMonotoneLevels(t *testing.T) {
 		}
 		best := math.Inf(1)
 		for code := range 81 {
-			levels := []float64{float64(code % 3), float64(code / 3 % 3), float64(code / 9 % 3), float64(code / 27)}
+			levels := []float64{
+				float64(code % 3),
+				float64(code / 3 % 3),
+				float64(code / 9 % 3),
+				float64(code / 27),
+			}
 			if slices.IsSorted(levels) {
 				best = min(best, lossOfLevels(counts, levels))
 			}
 		}
 		got := monotoneLevels(counts)
-		if !slices.IsSorted(got) || math.Abs(lossOfLevels(counts, got)-best) > 1e-9 {
-			t.Fatalf("%v: loss %g, want %g", got, lossOfLevels(counts, got), best)
+		if !slices.IsSorted(got) ||
+			math.Abs(lossOfLevels(counts, got)-best) > 1e-9 {
+			t.Fatalf(
+				"%v: loss %g, want %g",
+				got, lossOfLevels(counts, got), best,
+			)
 		}
 	}
 }
@@ -118,10 +135,17 @@ func TestCountQuantilesAreSymmetric(t *testing.T) {
 	} {
 		got := quantileOfCounts(counts, level)
 		if math.Abs(got-want) > 1e-9 {
-			t.Errorf("quantile %g: %g, want %g", level, got, want)
+			t.Errorf(
+				"quantile %g: %g, want %g",
+				level, got, want,
+			)
 		}
 	}
-	got := []float64{offsetOf(counts, .1, 8, true), offsetOf(counts, .5, 8, true), offsetOf(counts, .9, 8, true)}
+	got := []float64{
+		offsetOf(counts, .1, 8, true),
+		offsetOf(counts, .5, 8, true),
+		offsetOf(counts, .9, 8, true),
+	}
 	if got[0] != -got[2] ||
 		got[1] != 0 ||
 		math.Abs(got[2]-8*quantileOfCounts(counts, .8)) > 1e-9 {
@@ -174,7 +198,10 @@ func TestTargetTables(t *testing.T) {
 	}
 	x := one.newTrial(1, 1)
 	if len(x.train)+len(x.test) != 2 {
-		t.Errorf("%d rows with a target", len(x.train)+len(x.test))
+		t.Errorf(
+			"%d rows with a target",
+			len(x.train)+len(x.test),
+		)
 	}
 }
 
@@ -206,12 +233,18 @@ func TestTargets(t *testing.T) {
 			}
 			for metric, v := range values {
 				if math.IsNaN(v) || math.IsInf(v, 0) || v > 1 {
-					t.Errorf("%s: %s %g", m.name, metric, v)
+					t.Errorf(
+						"%s: %s %g",
+						m.name, metric, v,
+					)
 				}
 			}
 			records = append(
 				records,
-				Record{Key{targetCell(s, m.name), 1}, Outcome{Status: OK, Values: values}},
+				Record{
+					Key{targetCell(s, m.name), 1},
+					Outcome{Status: OK, Values: values},
+				},
 			)
 		}
 	}

@@ -62,7 +62,11 @@ func TestReleasesKeepTheirBytes(t *testing.T) {
 		return strings.Compare(a[64:], b[64:])
 	})
 	if *writeBytes {
-		err := os.WriteFile(golden, []byte(strings.Join(lines, "\n")+"\n"), 0o600)
+		err := os.WriteFile(
+			golden,
+			[]byte(strings.Join(lines, "\n")+"\n"),
+			0o600,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +80,10 @@ func TestReleasesKeepTheirBytes(t *testing.T) {
 		lines,
 	)
 	if diff != "" {
-		t.Errorf("other bytes than before (-want +got):\n%s", diff)
+		t.Errorf(
+			"other bytes than before (-want +got):\n%s",
+			diff,
+		)
 	}
 }
 

@@ -145,7 +145,10 @@ func TestStudyRecordAndReplay(t *testing.T) {
 		for seed := byte(1); seed <= 2; seed++ {
 			faults, closest := replayStudy(t, r, s, table, mechanism.NewRecorder(seed))
 			for _, f := range faults {
-				t.Errorf("%s, seed %d: %s", filepath.Base(file), seed, f)
+				t.Errorf(
+					"%s, seed %d: %s",
+					filepath.Base(file), seed, f,
+				)
 			}
 			if closest < 1-1e-9 {
 				t.Errorf(
@@ -229,11 +232,17 @@ func TestStudyMovesOneCell(t *testing.T) {
 			farthest = max(farthest, moved)
 			most := 1 + float64(rel)
 			if moved > most || float64(number) != moved {
-				t.Errorf("%v, %s: %d cells moved by %v in all", rel, n.Name, number, moved)
+				t.Errorf(
+					"%v, %s: %d cells moved by %v in all",
+					rel, n.Name, number, moved,
+				)
 			}
 		}
 		if farthest != 1+float64(rel) {
-			t.Errorf("%v: the farthest neighbour moved cells by %v", rel, farthest)
+			t.Errorf(
+				"%v: the farthest neighbour moved cells by %v",
+				rel, farthest,
+			)
 		}
 	}
 }
@@ -258,7 +267,10 @@ func TestStudyFaults(t *testing.T) {
 			"what is published depends on the record"},
 	} {
 		s, table := tinyStudy(t, c.rel, true)
-		faults, _ := replayStudy(t, nil, s, table, mechanism.NewRecorder(5).Plant(c.fault))
+		faults, _ := replayStudy(
+			t, nil, s, table,
+			mechanism.NewRecorder(5).Plant(c.fault),
+		)
 		caught := strings.Contains(strings.Join(faults, "\n"), c.says)
 		if (c.fault != 0) != (len(faults) > 0) || !caught {
 			t.Errorf(

@@ -39,9 +39,15 @@ func TestReplayClassesSubstituted(t *testing.T) {
 			"repaid": "no, yes",
 			"rating": "weak, fair, very good",
 		} {
-			t.Run(fmt.Sprint(c.selection, " ", c.model, " ", target), func(t *testing.T) {
+			t.Run(fmt.Sprint(
+				c.selection, " ", c.model, " ",
+				target,
+			), func(t *testing.T) {
 				t.Parallel()
-				other := map[string]string{"repaid": "rating", "rating": "repaid"}[target]
+				other := map[string]string{
+					"repaid": "rating",
+					"rating": "repaid",
+				}[target]
 				text := fmt.Sprintf(
 					"task: classification\ndata:\n  path: %s\n  target: %s\n  classes: [%s]\n  exclude: [%s, purpose]\n  columns:\n    home: {categories: [rent, own, with family]}\n"+
 						"privacy: {epsilon: 2, relation: substitute}\nselection: {method: %s}\nmodel: {method: %s}\nholdout: 0.3\n",

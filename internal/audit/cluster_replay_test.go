@@ -38,7 +38,10 @@ func (inProcess) Run(ctx context.Context, order []byte, tasks [][]byte) ([][]byt
 	if err != nil {
 		return nil, err
 	}
-	return bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n")), nil
+	return bytes.Split(
+		bytes.TrimSpace(out.Bytes()),
+		[]byte("\n"),
+	), nil
 }
 
 // TestClusterAgrees checks, for the examples whose statistics are sums, that the workers of a cluster give the release
@@ -79,7 +82,10 @@ func TestClusterAgrees(t *testing.T) {
 				return
 			}
 			more := addStatistics(covered, plan)
-			if !more && len(only) == 0 && !*full && !slices.Contains(several, name) {
+			if !more &&
+				len(only) == 0 &&
+				!*full &&
+				!slices.Contains(several, name) {
 				return
 			}
 			want := m.fromMemory(t)
@@ -119,7 +125,8 @@ func TestClusterAgrees(t *testing.T) {
 						diff,
 					)
 				}
-				if stats.Rows != table.Len() || res.Curator.Rows != table.Len() {
+				if stats.Rows != table.Len() ||
+					res.Curator.Rows != table.Len() {
 					t.Errorf(
 						"%d and %d rows, want %d",
 						stats.Rows,
@@ -136,7 +143,10 @@ func TestClusterAgrees(t *testing.T) {
 			"sublasso-substitute sublasso svm transform-substitute transform tukey-fallback tukey " +
 			"groups-transform keys-brc keys-svm keys-tukey pure-gram pure-logistic-substitute pure-svm")
 	if len(only) == 0 && !slices.Equal(refused, want) {
-		t.Errorf("these examples need another engine: %q, want %q", refused, want)
+		t.Errorf(
+			"these examples need another engine: %q, want %q",
+			refused, want,
+		)
 	}
 }
 
@@ -161,7 +171,9 @@ func dialSpark(t *testing.T, address string) cluster.Runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.Close() })
+	t.Cleanup(func() {
+		_ = s.Close()
+	})
 	return s
 }
 

@@ -36,19 +36,29 @@ func (k *keptInProcess) Keep(
 	if err != nil {
 		return nil, err
 	}
-	rows := bytes.SplitAfter(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))[1:]
+	rows := bytes.SplitAfter(
+		bytes.TrimSuffix(text, []byte("\n")),
+		[]byte("\n"),
+	)[1:]
 	k.kept = map[string][]byte{}
 	var begun [][]byte
 	const parts = 5
 	for n := range parts {
 		some := rows[len(rows)*n*n/(parts*parts) : len(rows)*(n+1)*(n+1)/(parts*parts)]
 		var out bytes.Buffer
-		in := slices.Concat(task, []byte(" "+strconv.Itoa(n)+"\n"), bytes.Join(some, nil))
+		in := slices.Concat(
+			task,
+			[]byte(" "+strconv.Itoa(n)+"\n"),
+			bytes.Join(some, nil),
+		)
 		err := cluster.Work(ctx, bytes.NewReader(in), &out)
 		if err != nil {
 			return nil, err
 		}
-		for _, block := range bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n")) {
+		for _, block := range bytes.Split(
+			bytes.TrimSpace(out.Bytes()),
+			[]byte("\n"),
+		) {
 			k.kept[string(block[:16])] = block
 			begun = append(begun, block[:begin])
 		}
@@ -63,7 +73,10 @@ func (k *keptInProcess) RunKept(
 	var lines [][]byte
 	for _, task := range tasks {
 		name, rest, _ := bytes.Cut(task, []byte{' '})
-		lines = append(lines, slices.Concat(rest, []byte{' '}, k.kept[string(name)]))
+		lines = append(
+			lines,
+			slices.Concat(rest, []byte{' '}, k.kept[string(name)]),
+		)
 	}
 	return k.Run(ctx, order, lines)
 }
@@ -132,10 +145,16 @@ func TestQueriesAgree(t *testing.T) {
 			}
 			diff := cmp.Diff(want, releaseFiles(t, r, res, table))
 			if diff != "" {
-				t.Errorf("other bytes than from memory (-memory +query):\n%s", diff)
+				t.Errorf(
+					"other bytes than from memory (-memory +query):\n%s",
+					diff,
+				)
 			}
 			if stats.Rows != table.Len() {
-				t.Errorf("%d rows, want %d", stats.Rows, table.Len())
+				t.Errorf(
+					"%d rows, want %d",
+					stats.Rows, table.Len(),
+				)
 			}
 		})
 	}

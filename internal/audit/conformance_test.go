@@ -117,7 +117,10 @@ func (c conformer) newPipeline(t *testing.T) (*pipeline.Pipeline, error) {
 	if len(problems) > 0 {
 		return nil, problems
 	}
-	return r.Pipeline([]string{"a", "b", "c", "d", "y"})
+	return r.Pipeline([]string{
+		"a", "b", "c", "d",
+		"y",
+	})
 }
 
 // testTables returns the tables that a run must handle.
@@ -148,14 +151,22 @@ func (c conformer) testTables(
 	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, 0,
 		5e-324}
 	return map[string]*dataset.Table{
-		"empty":    build(0, nil),
-		"one row":  build(1, func(_, j int) float64 { return float64(j) }),
-		"constant": build(30, func(_, _ int) float64 { return 3 }),
-		"odd":      build(49, func(i, j int) float64 { return odd[(i+i/7*j)%len(odd)] }),
+		"empty": build(0, nil),
+		"one row": build(1, func(_, j int) float64 {
+			return float64(j)
+		}),
+		"constant": build(30, func(_, _ int) float64 {
+			return 3
+		}),
+		"odd": build(49, func(i, j int) float64 {
+			return odd[(i+i/7*j)%len(odd)]
+		}),
 		"duplicate": build(40, func(i, j int) float64 {
 			return float64((i/20 + 1) * (j + 1))
 		}),
-		"ordinary": build(90, func(_, _ int) float64 { return rng.NormFloat64() }),
+		"ordinary": build(90, func(_, _ int) float64 {
+			return rng.NormFloat64()
+		}),
 	}
 }
 
@@ -173,7 +184,9 @@ func TestConformance(t *testing.T) {
 		}
 		ran[c.selection]++
 		ran[c.model]++
-		t.Run(c.name, func(t *testing.T) { checkConformance(t, c, p) })
+		t.Run(c.name, func(t *testing.T) {
+			checkConformance(t, c, p)
+		})
 	}
 	selections, models := recipe.Available()
 	for _, name := range append(selections, models...) {
@@ -188,7 +201,10 @@ func TestConformance(t *testing.T) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+	t.Errorf(
+		"%d goroutines before, %d after",
+		before, runtime.NumGoroutine(),
+	)
 }
 
 // checkRefusal checks the error for an unsupported task or relation: it must come before any row is read, as a problem of
@@ -201,12 +217,18 @@ func checkRefusal(t *testing.T, c conformer, err error) {
 		errors.Is(err, pipeline.ErrModel) ||
 		errors.Is(err, pipeline.ErrTwoClasses)
 	if !known || err.Error() == "" {
-		t.Errorf("%s: refused by %T: %v", c.name, err, err)
+		t.Errorf(
+			"%s: refused by %T: %v",
+			c.name, err, err,
+		)
 	}
 	if c.relation != budget.SubstitutePrivateColumns &&
 		c.task == regression.TaskClassification &&
 		c.model != "tukey" {
-		t.Errorf("%s: refused: %v", c.name, err)
+		t.Errorf(
+			"%s: refused: %v",
+			c.name, err,
+		)
 	}
 }
 
@@ -233,10 +255,16 @@ func checkConformance(t *testing.T, c conformer, p *pipeline.Pipeline) {
 			mechanism.NewRecorder(5).KeepColumns(),
 		)
 		if err != nil {
-			t.Fatalf("%s rows, no column left out: %v", name, err)
+			t.Fatalf(
+				"%s rows, no column left out: %v",
+				name, err,
+			)
 		}
 		if len(res.Unread) > 0 && c.relation != budget.SubstitutePrivateColumns { // public ones are left out all the same
-			t.Errorf("%s rows: %v left out", name, res.Unread)
+			t.Errorf(
+				"%s rows: %v left out",
+				name, res.Unread,
+			)
 		}
 		planIsSpend(t, p, plan, res)
 	}
@@ -274,7 +302,10 @@ func checkConformance(t *testing.T, c conformer, p *pipeline.Pipeline) {
 		for k, v := range published[0] {
 			w := published[1][k]
 			if !(math.Abs(v-w) <= tolerance) {
-				t.Errorf("in another order of the records %s is %v, not %v", k, w, v)
+				t.Errorf(
+					"in another order of the records %s is %v, not %v",
+					k, w, v,
+				)
 				break
 			}
 		}
@@ -339,7 +370,10 @@ func planIsSpend(
 	t.Helper()
 	leaves := plan.Leaves()
 	if len(leaves) != len(res.Events) {
-		t.Fatalf("%d leaves, %d events", len(leaves), len(res.Events))
+		t.Fatalf(
+			"%d leaves, %d events",
+			len(leaves), len(res.Events),
+		)
 	}
 	parts := map[string][]budget.Law{}
 	for i, e := range res.Events {
@@ -349,7 +383,10 @@ func planIsSpend(
 			e.Law.Mu != l.Law.Mu ||
 			e.Law.Epsilon != l.Law.Epsilon ||
 			e.Law.Draws != l.Law.Draws {
-			t.Errorf("event %+v of leaf %+v", e, l)
+			t.Errorf(
+				"event %+v of leaf %+v",
+				e, l,
+			)
 		}
 		at := e.Place
 		// Draws may be missing in a branch or candidate, because only one of several is reported, and in the step for
@@ -363,7 +400,10 @@ func planIsSpend(
 		}
 		if e.Released > e.Law.Draws ||
 			e.Released < e.Law.Draws && !branch && !res.Abstained && len(res.Unread) == 0 {
-			t.Errorf("%s: %d of %d draws released", e.Path, e.Released, e.Law.Draws)
+			t.Errorf(
+				"%s: %d of %d draws released",
+				e.Path, e.Released, e.Law.Draws,
+			)
 		}
 		if !branch {
 			parts[l.Part] = append(parts[l.Part], l.Law)
@@ -434,7 +474,10 @@ func TestSearchConforms(t *testing.T) {
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
-			p, err := r.Pipeline([]string{"a", "b", "c", "d", "y"})
+			p, err := r.Pipeline([]string{
+				"a", "b", "c", "d",
+				"y",
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -487,7 +530,11 @@ func TestStatisticsConform(t *testing.T) {
 			)
 			priced, err := budget.Calibrate(
 				budget.Sequence("audit", leaves...),
-				budget.Target{Epsilon: 1e6, Delta: .9, Relation: rel},
+				budget.Target{
+					Epsilon:  1e6,
+					Delta:    .9,
+					Relation: rel,
+				},
 			)
 			if err != nil {
 				t.Fatal(err)
@@ -500,7 +547,10 @@ func TestStatisticsConform(t *testing.T) {
 			if !slices.Contains(x.Relations, rel) {
 				if x.Statistic == mechanism.StatPrivateBlocks &&
 					!errors.Is(err, mechanism.ErrRelation) {
-					t.Errorf("%s under %v: %v", x.Statistic, rel, err)
+					t.Errorf(
+						"%s under %v: %v",
+						x.Statistic, rel, err,
+					)
 				}
 				continue
 			}
@@ -517,14 +567,20 @@ func TestStatisticsConform(t *testing.T) {
 					t.Fatal(err)
 				}
 				if _, err := release(fresh, name, 0); !errors.Is(err, want) {
-					t.Errorf("%s on the leaf %s: %v, want %v", x.Statistic, name, err, want)
+					t.Errorf(
+						"%s on the leaf %s: %v, want %v",
+						x.Statistic, name, err, want,
+					)
 				}
 				released := fresh.Events()
 				if slices.ContainsFunc(released,
 					func(e mechanism.Event) bool {
 						return e.Released > 0
 					}) {
-					t.Errorf("%s on the leaf %s: released %+v", x.Statistic, name, released)
+					t.Errorf(
+						"%s on the leaf %s: released %+v",
+						x.Statistic, name, released,
+					)
 				}
 			}
 			if _, err := release(s, "step", 0); err != nil {
@@ -537,7 +593,10 @@ func TestStatisticsConform(t *testing.T) {
 			for _, e := range s.Events() {
 				want := slices.Contains(spent, e.Path)
 				if want != (e.Released == 1) || !want && e.Released > 0 {
-					t.Errorf("%s: event %+v", x.Statistic, e)
+					t.Errorf(
+						"%s: event %+v",
+						x.Statistic, e,
+					)
 				}
 			}
 		}

@@ -38,7 +38,10 @@ func descriptionRuns() []descriptionRun {
 		"age":      {Lower: &low, Upper: &high},
 		"pressure": {Lower: &low, Upper: &high},
 	}
-	all := []string{"kinds", "exponents", "bins", "histogram", "moments", "matrix"}
+	all := []string{
+		"kinds", "exponents", "bins", "histogram",
+		"moments", "matrix",
+	}
 	return []descriptionRun{
 		{
 			"undeclared",
@@ -295,9 +298,15 @@ func TestDescriptionNumbersAreFinite(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range describe.Read(res.Released).Columns {
-			for _, v := range []*float64{c.Mean.Value, c.Deviation.Upper, c.Missing.Upper} {
+			for _, v := range []*float64{
+				c.Mean.Value, c.Deviation.Upper,
+				c.Missing.Upper,
+			} {
 				if v != nil && math.IsInf(*v, 0) {
-					t.Errorf("%s: %s has an infinite number", x.name, c.Name)
+					t.Errorf(
+						"%s: %s has an infinite number",
+						x.name, c.Name,
+					)
 				}
 			}
 		}

@@ -38,10 +38,14 @@ func TestEnginesAgree(t *testing.T) {
 			table := numbersOnly(t, r, p) // these processes cannot count text categories
 			plan := planPipeline(t, p)
 			e := startShards(t, table, uint64(i))
-			if len(plan.Gathers()) > 0 || p.Budget.Unit != (budget.Unit{}) {
+			if len(plan.Gathers()) > 0 ||
+				p.Budget.Unit != (budget.Unit{}) {
 				_, err := p.FitOn(t.Context(), plan, e, pipeline.Options{})
 				if !errors.Is(err, pipeline.ErrEngine) {
-					t.Errorf("stages %v, unit %v: %v", plan.Gathers(), p.Budget.Unit, err)
+					t.Errorf(
+						"stages %v, unit %v: %v",
+						plan.Gathers(), p.Budget.Unit, err,
+					)
 				}
 				return
 			}
@@ -64,10 +68,16 @@ func TestEnginesAgree(t *testing.T) {
 			}
 			diff := cmp.Diff(want, releaseFiles(t, r, res, table))
 			if diff != "" {
-				t.Errorf("other bytes than from memory (-memory +shards):\n%s", diff)
+				t.Errorf(
+					"other bytes than from memory (-memory +shards):\n%s",
+					diff,
+				)
 			}
 			if res.Curator.Rows != table.Len() {
-				t.Errorf("%d rows, want %d", res.Curator.Rows, table.Len())
+				t.Errorf(
+					"%d rows, want %d",
+					res.Curator.Rows, table.Len(),
+				)
 			}
 			agreed++
 		})
@@ -100,7 +110,10 @@ type shard struct {
 func startShards(t *testing.T, table *dataset.Table, seed uint64) *shards {
 	t.Helper()
 	pipeline.RegisterStatistics()
-	e := &shards{schema: table.Schema(), order: rand.New(rand.NewPCG(1, seed))}
+	e := &shards{
+		schema: table.Schema(),
+		order:  rand.New(rand.NewPCG(1, seed)),
+	}
 	rows := make([][]int32, 3)
 	for i := range table.Len() {
 		k := min(e.order.IntN(4), 2) // of unequal sizes
@@ -212,6 +225,8 @@ func (e *shards) Sum(_ context.Context, p mechanism.Pass) ([]int64, error) {
 			return nil, err
 		}
 	}
-	e.order.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	e.order.Shuffle(len(all), func(i, j int) {
+		all[i], all[j] = all[j], all[i]
+	})
 	return p.Merge(slices.Clone(all)...), nil
 }

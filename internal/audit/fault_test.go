@@ -68,12 +68,21 @@ func caughtByMeasure(
 	}
 	claim := curve.Epsilon(1e-6)
 	if m := measuredWith(t, name, law, draws, 0); m.Epsilon > claim {
-		t.Errorf("without the fault: %v of %v", m.Epsilon, claim)
+		t.Errorf(
+			"without the fault: %v of %v",
+			m.Epsilon, claim,
+		)
 	}
 	m := measuredWith(t, name, law, draws, f)
-	t.Logf("measured %.3f of %.3f", m.Epsilon, claim)
+	t.Logf(
+		"measured %.3f of %.3f",
+		m.Epsilon, claim,
+	)
 	if m.Epsilon <= claim {
-		t.Errorf("the fault is not caught: measured %v of %v", m.Epsilon, claim)
+		t.Errorf(
+			"the fault is not caught: measured %v of %v",
+			m.Epsilon, claim,
+		)
 	}
 }
 
@@ -81,7 +90,11 @@ func TestFaultLaplaceInverted(t *testing.T) {
 	caughtByMeasure(
 		t,
 		"count",
-		budget.Law{Kind: budget.Laplace, Epsilon: .5, Draws: 1},
+		budget.Law{
+			Kind:    budget.Laplace,
+			Epsilon: .5,
+			Draws:   1,
+		},
 		6000,
 		mechanism.LaplaceInverted,
 	)
@@ -91,7 +104,11 @@ func TestFaultRoundsNotComposed(t *testing.T) {
 	caughtByMeasure(
 		t,
 		"peeling",
-		budget.Law{Kind: budget.Exponential, Epsilon: .2, Draws: 6},
+		budget.Law{
+			Kind:    budget.Exponential,
+			Epsilon: .2,
+			Draws:   6,
+		},
 		6000,
 		mechanism.RoundsNotComposed,
 	)
@@ -101,7 +118,11 @@ func TestFaultEmptyWithoutNoise(t *testing.T) {
 	caughtByMeasure(
 		t,
 		"histogram",
-		budget.Law{Kind: budget.Gaussian, Mu: .5, Draws: 1},
+		budget.Law{
+			Kind:  budget.Gaussian,
+			Mu:    .5,
+			Draws: 1,
+		},
 		6000,
 		mechanism.EmptyWithoutNoise,
 	)
@@ -111,7 +132,11 @@ func TestFaultClipNotChargedMeasured(t *testing.T) {
 	caughtByMeasure(
 		t,
 		"gram",
-		budget.Law{Kind: budget.Gaussian, Mu: .7, Draws: 1},
+		budget.Law{
+			Kind:  budget.Gaussian,
+			Mu:    .7,
+			Draws: 1,
+		},
 		24_000,
 		mechanism.ClipNotCharged,
 	)
@@ -121,7 +146,11 @@ func TestFaultWeightsAlone(t *testing.T) {
 	caughtByMeasure(
 		t,
 		"outer",
-		budget.Law{Kind: budget.Gaussian, Mu: .7, Draws: 1},
+		budget.Law{
+			Kind:  budget.Gaussian,
+			Mu:    .7,
+			Draws: 1,
+		},
 		24_000,
 		mechanism.WeightsAlone,
 	)
@@ -131,7 +160,11 @@ func TestFaultThresholdWithoutDelta(t *testing.T) {
 	caughtByMeasure(
 		t,
 		mechanism.StatNewWords,
-		budget.Law{Kind: budget.Approximate, Delta: 1e-7, Draws: 1},
+		budget.Law{
+			Kind:  budget.Approximate,
+			Delta: 1e-7,
+			Draws: 1,
+		},
 		6000,
 		mechanism.ThresholdWithoutDelta,
 	)
@@ -213,7 +246,10 @@ func smallExample(
 	rows int,
 ) (*pipeline.Pipeline, *dataset.Table) {
 	t.Helper()
-	_, p, tab := loadExample(t, "../../examples/"+name+".yaml")
+	_, p, tab := loadExample(
+		t,
+		"../../examples/"+name+".yaml",
+	)
 	index := make([]int32, rows)
 	for i := range index {
 		index[i] = int32(i)
@@ -286,18 +322,28 @@ func TestFaultFloatSums(t *testing.T) {
 		p := s.NewProducts([]int{0, 0})
 		for i := range n {
 			k := at(i)
-			p.Add([][]int16{{x[k]}, {y[k]}}, nil, []int16{mechanism.FixedOne})
+			p.Add(
+				[][]int16{{x[k]}, {y[k]}},
+				nil, []int16{mechanism.FixedOne},
+			)
 		}
-		_, err := mechanism.Choose(s, "step", 0, p.Scores([]int{0, 1}))
+		_, err := mechanism.Choose(
+			s, "step", 0,
+			p.Scores([]int{0, 1}),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	for f, same := range map[mechanism.Fault]bool{0: true, mechanism.FloatSums: false} {
 		first := mechanism.NewRecorder(1).Plant(f).KeepColumns()
-		run(first, func(i int) int { return i })
+		run(first, func(i int) int {
+			return i
+		})
 		second := first.Replay()
-		run(second, func(i int) int { return order[i] })
+		run(second, func(i int) int {
+			return order[i]
+		})
 		_, moved := mechanism.Compare(first, second)
 		if moved == 0 != same {
 			t.Errorf(

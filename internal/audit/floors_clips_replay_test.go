@@ -61,11 +61,14 @@ func clipTables() []floorTable {
 			name:    "far",
 			columns: "y: {lower: -1, upper: 1}",
 			clip: &clipTable{
-				columns:  []string{"a", "b", "c"},
-				records:  1000,
-				epsilon:  100,
-				trainers: []string{"joint-gram", "adassp", "boosted-adassp", "cost-tree"},
-				record:   farRecord,
+				columns: []string{"a", "b", "c"},
+				records: 1000,
+				epsilon: 100,
+				trainers: []string{
+					"joint-gram", "adassp",
+					"boosted-adassp", "cost-tree",
+				},
+				record: farRecord,
 			},
 		},
 		{
@@ -157,7 +160,10 @@ func cellTable(name, labels string, weights [25]int) floorTable {
 		}
 		class := labels[cell : cell+1]
 		if spreadPoint(i, 3) < .07 {
-			class = map[string]string{"p": "q", "q": "p"}[class]
+			class = map[string]string{
+				"p": "q",
+				"q": "p",
+			}[class]
 		}
 		return []float64{
 			2*(float64(cell%5)+spreadPoint(i, 1))/5 - 1,

@@ -92,10 +92,13 @@ var floorTables = []floorTable{
 		columns: "home: {categories: [rent, own, with family]}, purpose: {categories: [car, house, other]}",
 	},
 	{
-		name:    "leaves",
-		file:    "leaves.csv",
-		target:  "species",
-		classes: []string{"alder", "beech", "elm", "hazel", "lime", "rowan"},
+		name:   "leaves",
+		file:   "leaves.csv",
+		target: "species",
+		classes: []string{
+			"alder", "beech", "elm", "hazel",
+			"lime", "rowan",
+		},
 		fixed:   "[length, teeth]",
 		k:       2,
 		columns: "edge: {categories: [smooth, toothed]}",
@@ -121,12 +124,22 @@ func (x floorTable) taskName() string {
 // recipeText returns the text of a recipe for the table.
 func (x floorTable) recipeText(selection, model string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "task: %s\ndata:\n  path: t.csv\n  target: %s\n", x.taskName(), x.target)
+	fmt.Fprintf(
+		&b,
+		"task: %s\ndata:\n  path: t.csv\n  target: %s\n",
+		x.taskName(), x.target,
+	)
 	if x.classes != nil {
-		fmt.Fprintf(&b, "  classes: [%s]\n", strings.Join(x.classes, ", "))
+		fmt.Fprintf(
+			&b, "  classes: [%s]\n",
+			strings.Join(x.classes, ", "),
+		)
 	}
 	if x.exclude != nil {
-		fmt.Fprintf(&b, "  exclude: [%s]\n", strings.Join(x.exclude, ", "))
+		fmt.Fprintf(
+			&b, "  exclude: [%s]\n",
+			strings.Join(x.exclude, ", "),
+		)
 	}
 	fmt.Fprintf(
 		&b,
@@ -236,7 +249,10 @@ func (x floorCase) prepare(t *testing.T) preparedCase {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, _, err := dataset.Read(t.Context(), path, p.Schema, dataset.ReadOptions{})
+	all, _, err := dataset.Read(
+		t.Context(), path, p.Schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +264,11 @@ func (x floorCase) prepare(t *testing.T) preparedCase {
 			train = append(train, i)
 		}
 	}
-	return preparedCase{p, planPipeline(t, p), all.Select(train).Compact(), all.Select(test).Compact()}
+	return preparedCase{
+		p, planPipeline(t, p),
+		all.Select(train).Compact(),
+		all.Select(test).Compact(),
+	}
 }
 
 // path returns the file of the table, which is written first if it is generated.
@@ -278,7 +298,10 @@ func (x preparedCase) trainAndScore(ctx context.Context, key byte) (float64, err
 	if err != nil || res.Model == nil {
 		return 0, err
 	}
-	predicted, err := res.Model.Predict(nil, pipeline.RowsFor(res.Model, x.test.View()))
+	predicted, err := res.Model.Predict(
+		nil,
+		pipeline.RowsFor(res.Model, x.test.View()),
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -400,7 +423,10 @@ func TestFloors(t *testing.T) {
 				lowest := x.lowestMean(f, keys)
 				switch {
 				case !ok:
-					t.Errorf("no floor; write one with -write-floors (mean %.4f)", mean)
+					t.Errorf(
+						"no floor; write one with -write-floors (mean %.4f)",
+						mean,
+					)
 				case lowest <= x.constantScore():
 					t.Errorf(
 						"the floor of %.4f would be passed by a constant, which has %.4f",

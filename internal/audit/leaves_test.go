@@ -72,7 +72,10 @@ func TestLeavesNameTheirStatistic(t *testing.T) {
 			}
 		}
 		if !found {
-			t.Errorf("%s has no leaf %s", c.recipe, c.leaf)
+			t.Errorf(
+				"%s has no leaf %s",
+				c.recipe, c.leaf,
+			)
 		}
 	}
 }
@@ -99,7 +102,10 @@ func TestEveryLeafIsAudited(t *testing.T) {
 		}
 	}
 	_, err = statisticOf(
-		budget.PricedLeaf{Path: "fit/train/new", Law: budget.Law{Kind: budget.Gaussian}},
+		budget.PricedLeaf{
+			Path: "fit/train/new",
+			Law:  budget.Law{Kind: budget.Gaussian},
+		},
 		budget.AddRemove)
 	if err == nil {
 		t.Error("a leaf without a statistic is audited")

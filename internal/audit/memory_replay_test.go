@@ -57,7 +57,11 @@ func (m *memoryRun) fromMemory(t *testing.T) map[string]string {
 	memoryRuns.Lock()
 	defer memoryRuns.Unlock()
 	if m.release == nil {
-		m.release = recordRelease(t, m.r, m.p, m.plan.Again(), m.table, m.newRecorder())
+		m.release = recordRelease(
+			t, m.r, m.p,
+			m.plan.Again(), m.table,
+			m.newRecorder(),
+		)
 	}
 	return m.release
 }

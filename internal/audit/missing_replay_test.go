@@ -72,7 +72,10 @@ func targetlessNeighbours(
 		for j, c := range tab.Schema().Columns {
 			switch {
 			case c.Name == target:
-				record[j] = cell{float: math.NaN(), code: int32(len(c.Categories))}
+				record[j] = cell{
+					float: math.NaN(),
+					code:  int32(len(c.Categories)),
+				}
 			case c.Kind == dataset.Category:
 				record[j].code = tab.Codes(j)[at]
 			default:
@@ -141,7 +144,10 @@ func missingRuns() map[string]missingRun {
 		},
 	} {
 		add(name, "houses", 40, model("joint-gram", "", s))
-		add(name+" of classes", "classes", 40, model("joint-gram", "", s))
+		add(
+			name+" of classes", "classes", 40,
+			model("joint-gram", "", s),
+		)
 	}
 	for _, file := range []string{"classes", "classes-three"} {
 		for name, s := range map[string]selection.Selector{
@@ -151,7 +157,10 @@ func missingRuns() map[string]missingRun {
 		} {
 			add(name+" on "+file, file, 40, model("logistic", "", s))
 		}
-		for _, m := range []string{"brc", "svm", "logistic", "joint-gram"} {
+		for _, m := range []string{
+			"brc", "svm", "logistic",
+			"joint-gram",
+		} {
 			for _, form := range formsOf(m) {
 				if form != boosting.Paper { // see below
 					add(
@@ -185,7 +194,9 @@ func TestReplayWithoutTarget(t *testing.T) {
 	paper := missingRun{"classes", 40, func(p *pipeline.Pipeline) {
 		p.Model = boosting.BRC{Form: boosting.Paper}
 	}}
-	t.Run("brc paper", func(t *testing.T) { replayMissing(t, paper, budget.Substitute) })
+	t.Run("brc paper", func(t *testing.T) {
+		replayMissing(t, paper, budget.Substitute)
+	})
 	for _, file := range []string{"private-columns", "private-columns-three",
 		"private-columns-brc"} {
 		t.Run(file, func(t *testing.T) {
@@ -204,7 +215,10 @@ const missingSeed = 6
 // replayMissing replays a run under a relation.
 func replayMissing(t *testing.T, run missingRun, rel budget.Relation) {
 	t.Helper()
-	r, p, whole := loadExample(t, "../../examples/"+run.example+".yaml")
+	r, p, whole := loadExample(
+		t,
+		"../../examples/"+run.example+".yaml",
+	)
 	p.Budget.Relation = rel
 	run.change(p)
 	if p.NoVocabulary() != "" {
@@ -239,6 +253,9 @@ func checkReplay(
 		t.Error(f)
 	}
 	if closest < .5 || closest > 1 {
-		t.Errorf("the closest release came within %.3f of its declared sensitivity", closest)
+		t.Errorf(
+			"the closest release came within %.3f of its declared sensitivity",
+			closest,
+		)
 	}
 }

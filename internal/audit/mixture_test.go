@@ -17,7 +17,12 @@ func TestMixturesComeClose(t *testing.T) {
 	for _, c := range []struct {
 		coin, epsilon float64
 		draws         int
-	}{{.1, 1, 60_000}, {.1, 3, 12_000}, {.4, 1, 60_000}, {.4, 3, 12_000}} {
+	}{
+		{.1, 1, 60_000},
+		{.1, 3, 12_000},
+		{.4, 1, 60_000},
+		{.4, 3, 12_000},
+	} {
 		count := func(name string) budget.Node {
 			return budget.GaussianLeaf(name, 1, 1).
 				WithStatistic(mechanism.StatAlone(mechanism.StatCount))
@@ -57,10 +62,16 @@ func TestMixturesComeClose(t *testing.T) {
 			part,
 		)
 		if m.Epsilon > g.Epsilon || m.Mu > g.Mu {
-			t.Errorf("coin %v: measured %+v of %+v", c.coin, m, g)
+			t.Errorf(
+				"coin %v: measured %+v of %+v",
+				c.coin, m, g,
+			)
 		}
 		if m.Mu < g.Mu/3 {
-			t.Errorf("coin %v: measured mu %v of %v", c.coin, m.Mu, g.Mu)
+			t.Errorf(
+				"coin %v: measured mu %v of %v",
+				c.coin, m.Mu, g.Mu,
+			)
 		}
 		plain := budget.GaussianMu(c.epsilon, 1e-6)
 		if part < 1.02*plain {
@@ -103,7 +114,10 @@ func splitCounts(t *testing.T, priced *budget.Priced, coin float64) trial {
 			if err != nil {
 				return nil, err
 			}
-			x, err := mechanism.Gaussian(s.Sub(name), "n", mechanism.Alone(s.Count(n)))
+			x, err := mechanism.Gaussian(
+				s.Sub(name), "n",
+				mechanism.Alone(s.Count(n)),
+			)
 			if err != nil {
 				return nil, err
 			}

@@ -13,7 +13,11 @@ func TestPrivateNeighbours(t *testing.T) {
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "a"},
 		{Name: "b", Private: true},
-		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}},
+		{
+			Name:       "k",
+			Kind:       dataset.Category,
+			Categories: []string{"x", "y"},
+		},
 	}}
 	tab, err := dataset.NewTable(
 		schema,
@@ -44,6 +48,9 @@ func TestPrivateNeighbours(t *testing.T) {
 		}
 	}
 	if changed != len(list) {
-		t.Errorf("%d private cells change in %d neighbours", changed, len(list))
+		t.Errorf(
+			"%d private cells change in %d neighbours",
+			changed, len(list),
+		)
 	}
 }

@@ -23,16 +23,26 @@ func TestOwnTableFindsAFault(t *testing.T) {
 			context.Background(),
 			p,
 			tab,
-			Options{Runs: 600, Records: 1, Confidence: 1 - 1e-6},
+			Options{
+				Runs:       600,
+				Records:    1,
+				Confidence: 1 - 1e-6,
+			},
 			f,
 		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("measured %.2f of %.2f", v.Whole.Epsilon, v.Claim.Epsilon)
+		t.Logf(
+			"measured %.2f of %.2f",
+			v.Whole.Epsilon, v.Claim.Epsilon,
+		)
 		found := slices.Contains(v.Violations(), "run")
 		if found != (f != 0) {
-			t.Errorf("fault %v: measured %.2f of %.2f", f, v.Whole.Epsilon, v.Claim.Epsilon)
+			t.Errorf(
+				"fault %v: measured %.2f of %.2f",
+				f, v.Whole.Epsilon, v.Claim.Epsilon,
+			)
 		}
 	}
 }

@@ -22,15 +22,28 @@ func ownPipeline(rel budget.Relation, unit string) *pipeline.Pipeline {
 		Schema: dataset.Schema{
 			Columns: []dataset.Column{
 				{Name: "a", Private: rel == budget.SubstitutePrivateColumns},
-				{Name: "b", Ranged: true, Lower: 0, Upper: 10},
+				{
+					Name:   "b",
+					Ranged: true,
+					Lower:  0,
+					Upper:  10,
+				},
 				{Name: "y"},
-				{Name: "k", Kind: dataset.Category, Categories: []string{"u", "v"}},
+				{
+					Name:       "k",
+					Kind:       dataset.Category,
+					Categories: []string{"u", "v"},
+				},
 			},
 			Unit: unit,
 		},
-		Target:  "y",
-		Model:   adassp.JointGram{},
-		Budget:  budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel},
+		Target: "y",
+		Model:  adassp.JointGram{},
+		Budget: budget.Target{
+			Epsilon:  1,
+			Delta:    1e-6,
+			Relation: rel,
+		},
 		Holdout: .1,
 	}
 	if unit != "" {
@@ -51,7 +64,10 @@ func ownTableOf(t *testing.T, p *pipeline.Pipeline, n, far int) *dataset.Table {
 		}
 		columns[0].Floats = append(columns[0].Floats, a)
 		columns[1].Floats = append(columns[1].Floats, float64(i%7))
-		columns[2].Floats = append(columns[2].Floats, float64(3*(i%5)))
+		columns[2].Floats = append(
+			columns[2].Floats,
+			float64(3*(i%5)),
+		)
 		columns[3].Codes = append(columns[3].Codes, int32(i%2))
 		id := uint64(i / 3)
 		if i%10 == 9 {
@@ -177,7 +193,8 @@ func TestOwnUnits(t *testing.T) {
 	p := ownPipeline(budget.AddRemove, "who")
 	tab := ownTableOf(t, p, 40, 17)
 	names, tables := neighboursOf(t, p, tab, 5)
-	if len(names) != 8 || !strings.HasPrefix(names[0], "the unit of record 16 removed") {
+	if len(names) != 8 ||
+		!strings.HasPrefix(names[0], "the unit of record 16 removed") {
 		t.Fatalf("%q", names)
 	}
 	count := func(x *dataset.Table) map[uint64]int {
@@ -198,19 +215,28 @@ func TestOwnUnits(t *testing.T) {
 			case 0:
 				gone++
 			default:
-				t.Errorf("%s: a unit is there in part", names[i])
+				t.Errorf(
+					"%s: a unit is there in part",
+					names[i],
+				)
 			}
 		}
 		for id, k := range after {
 			if before[id] == 0 {
 				come++
 				if k != p.Budget.Unit.MaxRows {
-					t.Errorf("%s: a unit of %d records", names[i], k)
+					t.Errorf(
+						"%s: a unit of %d records",
+						names[i], k,
+					)
 				}
 			}
 		}
 		if gone+come != 1 || after[dataset.NoUnit] != before[dataset.NoUnit] {
-			t.Errorf("%s: %d units are gone and %d have come", names[i], gone, come)
+			t.Errorf(
+				"%s: %d units are gone and %d have come",
+				names[i], gone, come,
+			)
 		}
 	}
 }
@@ -226,10 +252,17 @@ func TestOwnTable(t *testing.T) {
 				context.Background(),
 				p,
 				tab,
-				Options{Runs: 200, Records: 3, Confidence: 1 - 1e-6},
+				Options{
+					Runs:       200,
+					Records:    3,
+					Confidence: 1 - 1e-6,
+				},
 			)
 			if err != nil || len(v.Violations()) > 0 {
-				t.Fatalf("%v, %d records: %v, %v", rel, n, v.Violations(), err)
+				t.Fatalf(
+					"%v, %d records: %v, %v",
+					rel, n, v.Violations(), err,
+				)
 			}
 			want := min(n, 3)
 			if rel == budget.AddRemove {
@@ -239,7 +272,10 @@ func TestOwnTable(t *testing.T) {
 				v.Claim.Epsilon > 1 ||
 				len(v.Leaves) > 0 ||
 				want > 0 && v.Whole.Runs != 200 {
-				t.Errorf("%v, %d records: %+v", rel, n, v)
+				t.Errorf(
+					"%v, %d records: %+v",
+					rel, n, v,
+				)
 			}
 		}
 	}
@@ -249,10 +285,19 @@ func TestOwnTable(t *testing.T) {
 			context.Background(),
 			p,
 			ownTableOf(t, p, n, 3),
-			Options{Runs: 200, Records: 3, Confidence: 1 - 1e-6},
+			Options{
+				Runs:       200,
+				Records:    3,
+				Confidence: 1 - 1e-6,
+			},
 		)
-		if err != nil || len(v.Violations()) > 0 || len(v.Pairs) != min(n, 3)+2+min(n, 1) {
-			t.Errorf("units of %d records: %+v, %v", n, v, err)
+		if err != nil ||
+			len(v.Violations()) > 0 ||
+			len(v.Pairs) != min(n, 3)+2+min(n, 1) {
+			t.Errorf(
+				"units of %d records: %+v, %v",
+				n, v, err,
+			)
 		}
 	}
 }
@@ -290,7 +335,10 @@ func TestOwnTableWithExtremeColumns(t *testing.T) {
 				Options{Runs: 100, Confidence: 1 - 1e-6},
 			)
 			if err != nil || len(v.Pairs) < 4 {
-				t.Errorf("%s, %v: %+v, %v", name, rel, v, err)
+				t.Errorf(
+					"%s, %v: %+v, %v",
+					name, rel, v, err,
+				)
 			}
 		}
 	}
@@ -306,7 +354,8 @@ func TestOwnTableMistakes(t *testing.T) {
 		{Confidence: 1},
 	} {
 		_, err := OwnTable(context.Background(), p, tab, o)
-		if !errors.Is(err, ErrOptions) || !errors.Is(o.Check(), ErrOptions) {
+		if !errors.Is(err, ErrOptions) ||
+			!errors.Is(o.Check(), ErrOptions) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
@@ -336,7 +385,10 @@ func TestPairsOfEveryExample(t *testing.T) {
 		p := examplePipeline(t, strings.TrimSuffix(filepath.Base(file), ".yaml"))
 		pairs, err := Pairs(p)
 		if err != nil || len(pairs) != 3 {
-			t.Fatalf("%s: %d pairs, %v", file, len(pairs), err)
+			t.Fatalf(
+				"%s: %d pairs, %v",
+				file, len(pairs), err,
+			)
 		}
 		for _, pair := range pairs {
 			a := rowsOf(pair.Tables[0])
@@ -362,7 +414,10 @@ func TestPairsOfEveryExample(t *testing.T) {
 			last := pair.Tables[1].Len() - 1
 			if p.Schema.Unit != "" &&
 				pair.Tables[1].ID(last) != pair.Tables[1].ID(last+1-come) {
-				t.Errorf("%s, %s: the records are not one unit", file, pair.Name)
+				t.Errorf(
+					"%s, %s: the records are not one unit",
+					file, pair.Name,
+				)
 			}
 		}
 	}

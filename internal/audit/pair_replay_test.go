@@ -19,7 +19,10 @@ const pairKey = 2
 // TestPairOnEngines checks that engines give the bytes from memory with a budget for the stage of a pair as well,
 // which no example has.
 func TestPairOnEngines(t *testing.T) {
-	r, p, _ := loadExample(t, "../../examples/boosted-kernel.yaml")
+	r, p, _ := loadExample(
+		t,
+		"../../examples/boosted-kernel.yaml",
+	)
 	p.Budget.Epsilon = 150
 	table := numbersOnly(t, r, p) // these engines cannot count text categories
 	plan := planPipeline(t, p)
@@ -53,11 +56,17 @@ func TestPairOnEngines(t *testing.T) {
 		}
 		n := len(res.Model.(*regression.Kernel).Kernels)
 		if n != 4 {
-			t.Errorf("%s: %d stages, none of a pair", name, n)
+			t.Errorf(
+				"%s: %d stages, none of a pair",
+				name, n,
+			)
 		}
 		diff := cmp.Diff(want, releaseFiles(t, r, res, table))
 		if diff != "" {
-			t.Errorf("%s: other bytes than from memory (-memory +engine):\n%s", name, diff)
+			t.Errorf(
+				"%s: other bytes than from memory (-memory +engine):\n%s",
+				name, diff,
+			)
 		}
 	}
 }

@@ -31,8 +31,12 @@ func TestReplayWithPrivateTarget(t *testing.T) {
 	}
 	for name, run := range runs {
 		for part, private := range map[string]func(i int, c dataset.Column) bool{
-			"target":               func(int, dataset.Column) bool { return false },
-			"target and a feature": func(i int, _ dataset.Column) bool { return i == 0 },
+			"target": func(int, dataset.Column) bool {
+				return false
+			},
+			"target and a feature": func(i int, _ dataset.Column) bool {
+				return i == 0
+			},
 		} {
 			t.Run(name+", "+part, func(t *testing.T) {
 				t.Parallel()
@@ -49,7 +53,10 @@ func replayPrivateTarget(
 	private func(i int, c dataset.Column) bool,
 ) {
 	t.Helper()
-	r, p, _ := loadExample(t, "../../examples/"+run.example+".yaml")
+	r, p, _ := loadExample(
+		t,
+		"../../examples/"+run.example+".yaml",
+	)
 	p.Budget.Relation = budget.SubstitutePrivateColumns
 	for j := range p.Schema.Columns {
 		c := &p.Schema.Columns[j]
@@ -77,11 +84,17 @@ func replayPrivateTarget(
 // uses public features has no release about features alone.
 func TestPrivateTargetFreesFeatures(t *testing.T) {
 	for _, file := range []string{"private-target", "private-target-classes"} {
-		_, p, _ := loadExample(t, "../../examples/"+file+".yaml")
+		_, p, _ := loadExample(
+			t,
+			"../../examples/"+file+".yaml",
+		)
 		for _, l := range planPipeline(t, p).Leaves() {
 			if slices.Contains([]budget.Statistic{"gram", "class statistics", "eigenvalue"},
 				l.Statistic) {
-				t.Errorf("%s: the plan releases %s at %s", file, l.Statistic, l.Path)
+				t.Errorf(
+					"%s: the plan releases %s at %s",
+					file, l.Statistic, l.Path,
+				)
 			}
 		}
 	}

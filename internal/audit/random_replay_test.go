@@ -60,10 +60,16 @@ func TestReplayRandomRecipes(t *testing.T) {
 		sum.leaves,
 	)
 	if 2*sum.ran < sum.ran+sum.refused {
-		t.Errorf("%d of %d recipes have a plan, want half", sum.ran, sum.ran+sum.refused)
+		t.Errorf(
+			"%d of %d recipes have a plan, want half",
+			sum.ran, sum.ran+sum.refused,
+		)
 	}
 	if 20*sum.failed > sum.ran {
-		t.Errorf("%d of %d recipes end with an error", sum.failed, sum.ran)
+		t.Errorf(
+			"%d of %d recipes end with an error",
+			sum.failed, sum.ran,
+		)
 	}
 	if *recipes >= 20 && (sum.closest < .9 || sum.closest > 1) {
 		t.Errorf(
@@ -154,7 +160,10 @@ func randomFaults(
 		for _, f := range found {
 			faults = append(
 				faults,
-				fmt.Sprintf("seed %d, %d records, %s: %s\n%s", seed, rows, n.Name, f, text),
+				fmt.Sprintf(
+					"seed %d, %d records, %s: %s\n%s",
+					seed, rows, n.Name, f, text,
+				),
 			)
 		}
 	}
@@ -164,7 +173,10 @@ func randomFaults(
 	sum.closest = max(sum.closest, closest)
 	if failed != "" {
 		sum.failed++
-		t.Logf("seed %d ends with %s\n%s", seed, failed, text)
+		t.Logf(
+			"seed %d ends with %s\n%s",
+			seed, failed, text,
+		)
 	} else if before["model.json"] == "" {
 		sum.without++
 	}
@@ -219,7 +231,9 @@ func (m *maker) drawNeighbours(
 	slices.SortFunc(all, func(a, b Neighbour) int {
 		return strings.Compare(a.Name, b.Name)
 	})
-	m.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	m.Shuffle(len(all), func(i, j int) {
+		all[i], all[j] = all[j], all[i]
+	})
 	all = all[:min(4, len(all))]
 	for range 4 {
 		replace := p.Budget.Relation != budget.AddRemove
@@ -248,14 +262,19 @@ func (m *maker) drawNeighbours(
 					},
 				)
 			}
-			n, err = rebuild(tab, func(uint64) bool { return false }, extra)
+			n, err = rebuild(tab, func(uint64) bool {
+				return false
+			}, extra)
 		} else {
 			n, err = editTable(tab, at, replace, record)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, Neighbour{fmt.Sprintf("drawn cells %v at %d", record, at), n})
+		all = append(
+			all,
+			Neighbour{fmt.Sprintf("drawn cells %v at %d", record, at), n},
+		)
 	}
 	return all
 }
@@ -270,7 +289,10 @@ func publishRun(
 	rec *mechanism.Recorder,
 ) (map[string]string, string) {
 	t.Helper()
-	res, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{}, rec)
+	res, err := p.FitRecorded(
+		context.Background(), plan, tab,
+		pipeline.Options{}, rec,
+	)
 	if err != nil {
 		return nil, err.Error()
 	}

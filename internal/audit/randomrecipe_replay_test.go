@@ -50,11 +50,16 @@ func (m *maker) drawRecipe() string {
 // withGroups asks for metrics by group in some of the recipes with a category column. It depends on the seed alone, so that
 // the recipes of the other seeds stay unchanged.
 func (m *maker) withGroups(text string) string {
-	if m.seed%3 != 1 || len(m.lists) == 0 || strings.Contains(text, "holdout: 0\n") {
+	if m.seed%3 != 1 ||
+		len(m.lists) == 0 ||
+		strings.Contains(text, "holdout: 0\n") {
 		return text
 	}
 	return text +
-		fmt.Sprintf("evaluate: {by: %s}\n", slices.Min(slices.Collect(maps.Keys(m.lists))))
+		fmt.Sprintf(
+			"evaluate: {by: %s}\n",
+			slices.Min(slices.Collect(maps.Keys(m.lists))),
+		)
 }
 
 // withKeys sets keys of methods that have no value by default. It does so under odd seeds only, so that the recipes
@@ -95,8 +100,15 @@ func (m *maker) plainRecipe() string {
 	var b strings.Builder
 	b.WriteString("data:\n  path: t.csv\n  target: y\n")
 	if m.chance(.5) {
-		m.classes = [][]string{{"no", "yes"}, {"no", "yes"}, {"u", "v", "w"}}[m.IntN(3)]
-		fmt.Fprintf(&b, "  classes: [%s]\n", strings.Join(m.classes, ", "))
+		m.classes = [][]string{
+			{"no", "yes"},
+			{"no", "yes"},
+			{"u", "v", "w"},
+		}[m.IntN(3)]
+		fmt.Fprintf(
+			&b, "  classes: [%s]\n",
+			strings.Join(m.classes, ", "),
+		)
 	} else if m.chance(.4) {
 		fmt.Fprintf(&columns, "    y: {%s}\n", m.drawRange())
 	}
@@ -117,19 +129,38 @@ func (m *maker) plainRecipe() string {
 	if m.classes != nil {
 		b.WriteString("task: classification\n")
 	}
-	composition := m.pick("tight", "tight", "tight", "tight", "basic")
+	composition := m.pick(
+		"tight", "tight", "tight",
+		"tight", "basic",
+	)
 	fmt.Fprintf(
 		&b,
 		"privacy:\n  epsilon: %s\n  delta: %s\n  relation: %s\n  composition: %s\n",
-		m.pick("0.3", "1", "3", "8", "60"),
-		m.pick("1e-6", "1e-6", "1e-3", "1e-9"),
+		m.pick(
+			"0.3", "1", "3",
+			"8", "60",
+		),
+		m.pick(
+			"1e-6", "1e-6",
+			"1e-3", "1e-9",
+		),
 		m.relation,
 		composition,
 	)
 	if m.unit {
-		fmt.Fprintf(&b, "  unit: {column: u, max_rows: %d}\n", 1+m.IntN(4))
+		fmt.Fprintf(
+			&b,
+			"  unit: {column: u, max_rows: %d}\n",
+			1+m.IntN(4),
+		)
 	}
-	fmt.Fprintf(&b, "holdout: %s\n", m.pick("0", "0.1", "0.3", "0.5"))
+	fmt.Fprintf(
+		&b, "holdout: %s\n",
+		m.pick(
+			"0", "0.1",
+			"0.3", "0.5",
+		),
+	)
 	if composition == "tight" && m.chance(.2) {
 		fmt.Fprintf(
 			&b,
@@ -161,8 +192,15 @@ func (m *maker) writeColumn(b *strings.Builder, name string, private bool) {
 	var facts []string
 	switch k := m.IntN(10); {
 	case k < 3:
-		m.lists[name] = [][]string{{"a"}, {"a", "b"}, {"a", "b", "c", "d"}}[m.IntN(3)]
-		facts = append(facts, "categories: ["+strings.Join(m.lists[name], ", ")+"]")
+		m.lists[name] = [][]string{
+			{"a"},
+			{"a", "b"},
+			{"a", "b", "c", "d"},
+		}[m.IntN(3)]
+		facts = append(
+			facts,
+			"categories: ["+strings.Join(m.lists[name], ", ")+"]",
+		)
 		if m.chance(.4) {
 			facts = append(facts, "other: false")
 		}
@@ -174,14 +212,21 @@ func (m *maker) writeColumn(b *strings.Builder, name string, private bool) {
 	case k < 6:
 		facts = append(
 			facts,
-			m.pick("missing: 0", "missing: -7", "missing: 1e300", "missing: indicator"),
+			m.pick(
+				"missing: 0", "missing: -7",
+				"missing: 1e300", "missing: indicator",
+			),
 		)
 	}
-	if m.relation == "substitute-private-columns" && (private || m.chance(.4)) {
+	if m.relation == "substitute-private-columns" &&
+		(private || m.chance(.4)) {
 		facts = append(facts, "private: true")
 	}
 	if len(facts) > 0 {
-		fmt.Fprintf(b, "    %s: {%s}\n", name, strings.Join(facts, ", "))
+		fmt.Fprintf(
+			b, "    %s: {%s}\n",
+			name, strings.Join(facts, ", "),
+		)
 	}
 }
 
@@ -197,13 +242,19 @@ func (m *maker) drawSelection() string {
 	out := []string{
 		"{method: none}",
 		"{method: none}",
-		fmt.Sprintf("{method: fixed, features: [%s]}", m.names[m.IntN(features)]),
+		fmt.Sprintf(
+			"{method: fixed, features: [%s]}",
+			m.names[m.IntN(features)],
+		),
 	}
 	if len(m.classes) != 3 {
 		out = append(
 			out,
 			fmt.Sprintf("{method: kendall, k: %d}", k),
-			fmt.Sprintf("{method: sublasso, k: %d, buckets: %d}", k, 2+m.IntN(30)),
+			fmt.Sprintf(
+				"{method: sublasso, k: %d, buckets: %d}",
+				k, 2+m.IntN(30),
+			),
 			fmt.Sprintf(
 				"{method: sis, k: %d, score: %s, topk: %s}",
 				k,
@@ -241,7 +292,10 @@ func (m *maker) drawModel(alone bool) string {
 		if m.classes != nil {
 			return m.pick(
 				"{method: joint-gram}",
-				fmt.Sprintf("{method: brc, rounds: %d}", 1+m.IntN(12)),
+				fmt.Sprintf(
+					"{method: brc, rounds: %d}",
+					1+m.IntN(12),
+				),
 			)
 		}
 		return "{method: joint-gram}"

@@ -129,7 +129,10 @@ func recordFiles(
 	rec *mechanism.Recorder,
 ) report.Files {
 	t.Helper()
-	res, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{}, rec)
+	res, err := p.FitRecorded(
+		context.Background(), plan, tab,
+		pipeline.Options{}, rec,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +182,10 @@ func publishedFiles(t *testing.T, files report.Files) map[string]string {
 		want = 3
 	}
 	if len(out) != want {
-		t.Fatalf("release/ holds %d files, want %d", len(out), want)
+		t.Fatalf(
+			"release/ holds %d files, want %d",
+			len(out), want,
+		)
 	}
 	return out
 }
@@ -256,7 +262,11 @@ func onePositionEach(t *testing.T, all []Neighbour, start int) []Neighbour {
 	var out []Neighbour
 	for i, kind := range slices.Sorted(maps.Keys(kinds)) {
 		for k := range 3 {
-			n, ok := byName[strings.Replace(kind, "*", places[(start+i+k)%3], 1)]
+			n, ok := byName[strings.Replace(
+				kind, "*",
+				places[(start+i+k)%3],
+				1,
+			)]
 			if ok {
 				out = append(out, n)
 				break
@@ -381,7 +391,10 @@ func TestReplayTakesEveryBranch(t *testing.T) {
 		"classes":             "fit/train/all/undeclared/numbers/model/two-classes/score/boosted-kernel/sums",
 		"classes-few-records": "fit/train/logistic/undeclared/numbers/model/logistic/gradients",
 	} {
-		_, p, tab := loadExample(t, "../../examples/"+file+".yaml")
+		_, p, tab := loadExample(
+			t,
+			"../../examples/"+file+".yaml",
+		)
 		res, err := p.FitRecorded(
 			context.Background(),
 			planPipeline(t, p),
@@ -405,7 +418,10 @@ func TestReplayTakesEveryBranch(t *testing.T) {
 // features are kept: each column that noise makes look like text adds up to 256 entries to a row, and the time of a fit
 // grows with their cube. TestRecordAndReplay has all columns.
 func TestReplayOnTinyTables(t *testing.T) {
-	for _, file := range []string{"categories", "classes", "classes-three", "most-classes", "words"} {
+	for _, file := range []string{
+		"categories", "classes", "classes-three",
+		"most-classes", "words",
+	} {
 		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 			t.Run(fmt.Sprintf("%s under %v", file, rel), func(t *testing.T) {
 				t.Parallel()
@@ -438,7 +454,10 @@ func replayTinyTables(t *testing.T, file string, rel budget.Relation) {
 			if rel == budget.Substitute && n == 0 {
 				continue
 			}
-			faults, _ := replayNeighbours(t, r, &q, tab.Select(rows).Compact(), seed)
+			faults, _ := replayNeighbours(
+				t, r, &q,
+				tab.Select(rows).Compact(), seed,
+			)
 			for _, f := range faults {
 				t.Errorf("%d rows: %s", n, f)
 			}
@@ -460,7 +479,10 @@ func TestReplayDetectsFalseSensitivity(t *testing.T) {
 		}
 	}
 	second := first.Replay()
-	recordRelease(t, r, p, planPipeline(t, p), tab.Select(rows).Compact(), second)
+	recordRelease(
+		t, r, p, planPipeline(t, p),
+		tab.Select(rows).Compact(), second,
+	)
 	faults, _ := mechanism.Compare(first, second)
 	if len(faults) == 0 {
 		t.Error("forty records at once look like one")
@@ -479,7 +501,10 @@ func TestReplayDetectsFalseSensitivity(t *testing.T) {
 // once and each position, for records and for units.
 func TestOnePositionEach(t *testing.T) {
 	for _, name := range []string{"houses", "substitute", "unit"} {
-		_, p, tab := loadExample(t, "../../examples/"+name+".yaml")
+		_, p, tab := loadExample(
+			t,
+			"../../examples/"+name+".yaml",
+		)
 		all := allNeighbours(t, p, tab)
 		kinds := map[string]bool{}
 		seen := map[string]int{}
@@ -496,12 +521,20 @@ func TestOnePositionEach(t *testing.T) {
 				}
 			}
 		}
-		if len(kinds) < 6 || len(seen) != len(kinds) || len(at) != len(places) {
-			t.Errorf("%s: %d of %d kinds at the positions %v", name, len(seen), len(kinds), at)
+		if len(kinds) < 6 ||
+			len(seen) != len(kinds) ||
+			len(at) != len(places) {
+			t.Errorf(
+				"%s: %d of %d kinds at the positions %v",
+				name, len(seen), len(kinds), at,
+			)
 		}
 		for kind, n := range seen {
 			if n != 1 {
-				t.Errorf("%s: %q comes %d times", name, kind, n)
+				t.Errorf(
+					"%s: %q comes %d times",
+					name, kind, n,
+				)
 			}
 		}
 	}

@@ -94,7 +94,10 @@ func TestSearchReplay(t *testing.T) {
 				tried[placeIn(plan, r.Path).Candidate] = true
 			}
 			if len(tried) != len(c.candidates)+1 {
-				t.Fatalf("candidates that were tried: %v; take another seed", tried)
+				t.Fatalf(
+					"candidates that were tried: %v; take another seed",
+					tried,
+				)
 			}
 			before, err := releasedRun(published)
 			if err != nil {
@@ -124,7 +127,10 @@ func TestSearchReplay(t *testing.T) {
 				}
 				names := columnsOf([]map[string]float64{before, after})
 				if len(names) > 0 {
-					t.Errorf("%s: what is published depends on the record: %q", n.Name, names)
+					t.Errorf(
+						"%s: what is published depends on the record: %q",
+						n.Name, names,
+					)
 				}
 			}
 			if nearest < .5 || nearest > 1 {
@@ -160,7 +166,9 @@ func TestEveryMethodIsACandidate(t *testing.T) {
 			var c conformer
 			search := &pipeline.Search{Runs: 30, Holdout: .3}
 			for _, c = range allConformers() {
-				if c.task != task || c.relation != rel || pipeline.MayAbstain(c.model) {
+				if c.task != task ||
+					c.relation != rel ||
+					pipeline.MayAbstain(c.model) {
 					continue
 				}
 				one, err := c.newPipeline(t)
@@ -211,7 +219,10 @@ func tryAll(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) {
 		at := placeIn(plan, r.Path).Candidate
 		was, ok := of[r.Try]
 		if ok && was != at {
-			t.Fatalf("try %d releases of %q and %q", r.Try, was, at)
+			t.Fatalf(
+				"try %d releases of %q and %q",
+				r.Try, was, at,
+			)
 		}
 		of[r.Try] = at
 		if draws[r.Try] == nil {
@@ -244,7 +255,11 @@ func tryAll(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) {
 		}
 	}
 	if len(tried) != len(p.Search.Candidates)+1 {
-		t.Errorf("%d of %d candidates were tried", len(tried)-1, len(p.Search.Candidates))
+		t.Errorf(
+			"%d of %d candidates were tried",
+			len(tried)-1,
+			len(p.Search.Candidates),
+		)
 	}
 }
 

@@ -90,13 +90,25 @@ func TestStepsComeClose(t *testing.T) {
 			if draws == 0 {
 				continue
 			}
-			l := leafOf(t, x, rel, epsilon, Options{Draws: draws, Confidence: 1 - 1e-6})
-			t.Logf("%s, %v: %.3f of %v", x.Statistic, rel, l.Measured(), epsilon)
+			l := leafOf(
+				t, x, rel, epsilon,
+				Options{Draws: draws, Confidence: 1 - 1e-6},
+			)
+			t.Logf(
+				"%s, %v: %.3f of %v",
+				x.Statistic, rel, l.Measured(), epsilon,
+			)
 			if l.Violation() {
-				t.Errorf("%s: measured %+v of %+v", x.Statistic, l.Measure, l.Law)
+				t.Errorf(
+					"%s: measured %+v of %+v",
+					x.Statistic, l.Measure, l.Law,
+				)
 			}
 			if x.Kind != budget.Approximate && l.Measured() < epsilon/3 {
-				t.Errorf("%s: measured %.3f of %v", x.Statistic, l.Measured(), epsilon)
+				t.Errorf(
+					"%s: measured %.3f of %v",
+					x.Statistic, l.Measured(), epsilon,
+				)
 			}
 		}
 	}
@@ -127,8 +139,12 @@ func TestStepSubstitution(t *testing.T) {
 			3,
 			Options{Draws: drawsAt3(x), Confidence: 1 - 1e-6},
 		)
-		if l.Violation() || x.Kind != budget.Approximate && l.Measured() < 1 {
-			t.Errorf("%s: measured %.3f of 3", x.Statistic, l.Measured())
+		if l.Violation() ||
+			x.Kind != budget.Approximate && l.Measured() < 1 {
+			t.Errorf(
+				"%s: measured %.3f of 3",
+				x.Statistic, l.Measured(),
+			)
 		}
 	}
 }
@@ -178,8 +194,16 @@ func TestClopperPearson(t *testing.T) {
 	}
 	near(atLeast(4, 20, .025), .0573, 5e-5)
 	near(atMost(4, 20, .025), .4366, 5e-5)
-	near(atLeast(20, 20, .01), math.Pow(.01, 1./20), 1e-12)
-	near(atMost(0, 20, .01), 1-math.Pow(.01, 1./20), 1e-12)
+	near(
+		atLeast(20, 20, .01),
+		math.Pow(.01, 1./20),
+		1e-12,
+	)
+	near(
+		atMost(0, 20, .01),
+		1-math.Pow(.01, 1./20),
+		1e-12,
+	)
 	near(atLeast(0, 20, .01), 0, 0)
 	near(atMost(20, 20, .01), 1, 0)
 	for _, p := range []float64{.01, .3, .5} {
@@ -197,12 +221,18 @@ func TestClopperPearson(t *testing.T) {
 			}
 		}
 		if missed > alpha {
-			t.Errorf("p = %v: the lower end misses it with probability %v", p, missed)
+			t.Errorf(
+				"p = %v: the lower end misses it with probability %v",
+				p, missed,
+			)
 		}
 	}
 }
 
-var tableDraws = flag.Int("table", 0, "draws a step of the table of docs/proofs/audit.md")
+var tableDraws = flag.Int(
+	"table", 0,
+	"draws a step of the table of docs/proofs/audit.md",
+)
 
 // TestStepTable prints the table of docs/proofs/audit.md:
 //
@@ -221,7 +251,10 @@ func TestStepTable(t *testing.T) {
 				if !slices.Contains(x.Relations, rel) {
 					continue
 				}
-				row := fmt.Sprintf("| %s | %v | %v |", x.Statistic, x.Kind, rel)
+				row := fmt.Sprintf(
+					"| %s | %v | %v |",
+					x.Statistic, x.Kind, rel,
+				)
 				events := math.Inf(1)
 				for _, epsilon := range []float64{.5, 1, 3} {
 					l := leafOf(t, x, rel, epsilon, Options{Draws: *tableDraws})
@@ -229,11 +262,17 @@ func TestStepTable(t *testing.T) {
 					if x.Kind == budget.Gaussian {
 						share = l.Measure.Mu / l.Mu
 					}
-					row += fmt.Sprintf(" %.2f (%.2f) |", share, l.Measured())
+					row += fmt.Sprintf(
+						" %.2f (%.2f) |", share,
+						l.Measured(),
+					)
 					events = min(events, l.Measure.Epsilon/epsilon)
 					if l.Violation() ||
 						x.Statistic != mechanism.StatTukey && l.Measured() < epsilon/3 {
-						t.Errorf("a violation, or less than a third: %+v", l)
+						t.Errorf(
+							"a violation, or less than a third: %+v",
+							l,
+						)
 					}
 				}
 				t.Logf("%s %.2f |", row, events)

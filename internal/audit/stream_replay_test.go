@@ -79,7 +79,8 @@ func TestStreamAgrees(t *testing.T) {
 						diff,
 					)
 				}
-				if stats.Rows != table.Len() || res.Curator.Rows != table.Len() {
+				if stats.Rows != table.Len() ||
+					res.Curator.Rows != table.Len() {
 					t.Errorf(
 						"%d and %d rows, want %d",
 						stats.Rows,
@@ -91,7 +92,10 @@ func TestStreamAgrees(t *testing.T) {
 					t.Error(err)
 				}
 				if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
-					t.Errorf("%d files are left in the scratch folder: %v", len(left), err)
+					t.Errorf(
+						"%d files are left in the scratch folder: %v",
+						len(left), err,
+					)
 				}
 			}
 		})
@@ -99,7 +103,10 @@ func TestStreamAgrees(t *testing.T) {
 	want := strings.Fields(
 		"brc-paper brc-pure brc dpfs-substitute dpfsdr-sizes logistic-output private-columns-brc private-target-classes search-dpfsdr svm keys-brc keys-svm pure-logistic-substitute pure-svm")
 	if !slices.Equal(refused, want) {
-		t.Errorf("these examples need memory: %q, want %q", refused, want)
+		t.Errorf(
+			"these examples need memory: %q, want %q",
+			refused, want,
+		)
 	}
 }
 

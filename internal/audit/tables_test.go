@@ -111,7 +111,9 @@ func strangeRecords(t *dataset.Table, at int) map[string][]cell {
 	fill("alternating", func(j int, _ dataset.Column) cell {
 		return cell{math.Copysign(1e6, float64(j%2)-.5), 0}
 	})
-	fill("zero", func(_ int, _ dataset.Column) cell { return cell{0, 0} })
+	fill("zero", func(_ int, _ dataset.Column) cell {
+		return cell{0, 0}
+	})
 	fill("missing", func(_ int, c dataset.Column) cell {
 		return cell{math.NaN(), other(c)}
 	})
@@ -139,7 +141,9 @@ func unitNeighbours(t *dataset.Table) ([]Neighbour, error) {
 		}
 		return err
 	}
-	nobody := func(uint64) bool { return false }
+	nobody := func(uint64) bool {
+		return false
+	}
 	fresh := unusedID(t)
 	for position, at := range probePositions(t.Len()) {
 		if t.Len() > 0 && t.ID(at) != dataset.NoUnit {

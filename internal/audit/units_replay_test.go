@@ -27,10 +27,14 @@ func unitRuns() map[string]struct {
 		releases []string
 	}
 	model := func(method string) func(*pipeline.Pipeline) {
-		return func(p *pipeline.Pipeline) { p.Model = trainerInForm(method, "") }
+		return func(p *pipeline.Pipeline) {
+			p.Model = trainerInForm(method, "")
+		}
 	}
 	selector := func(s selection.Selector) func(*pipeline.Pipeline) {
-		return func(p *pipeline.Pipeline) { p.Selector = s }
+		return func(p *pipeline.Pipeline) {
+			p.Selector = s
+		}
 	}
 	classes := func(method string, s selection.Selector) func(*pipeline.Pipeline) {
 		return func(p *pipeline.Pipeline) {
@@ -52,10 +56,16 @@ func unitRuns() map[string]struct {
 			model("boosted-additive"),
 			[]string{"counts", "residuals", "linear", "shapes"},
 		},
-		"kernel": {model("boosted-kernel"), []string{"counts", "residuals", "sums"}},
+		"kernel": {
+			model("boosted-kernel"),
+			[]string{"counts", "residuals", "sums"},
+		},
 		"adassp": {
 			model("adassp"),
-			[]string{"eigenvalue", "r2/sums", "r2/sizes", "fine-bins"},
+			[]string{
+				"eigenvalue", "r2/sums",
+				"r2/sizes", "fine-bins",
+			},
 		},
 		"boosted-adassp": {model("boosted-adassp"), []string{"gradients"}},
 		"tukey": {
@@ -66,12 +76,18 @@ func unitRuns() map[string]struct {
 			},
 			[]string{"tukey"},
 		},
-		"kendall": {selector(selection.Kendall{K: 3}), []string{"kendall"}},
+		"kendall": {
+			selector(selection.Kendall{K: 3}),
+			[]string{"kendall"},
+		},
 		"sublasso": {
 			selector(selection.SubLasso{K: 2, Buckets: 20}),
 			[]string{"sublasso"},
 		},
-		"sis": {selector(selection.SIS{K: 2}), []string{"center", "choice"}},
+		"sis": {
+			selector(selection.SIS{K: 2}),
+			[]string{"center", "choice"},
+		},
 		"lipschitz": {
 			selector(
 				selection.SIS{
@@ -90,7 +106,10 @@ func unitRuns() map[string]struct {
 				}),
 			[]string{"choice"},
 		},
-		"brc": {classes("brc", nil), []string{"records", "agreement", "confusion"}},
+		"brc": {
+			classes("brc", nil),
+			[]string{"records", "agreement", "confusion"},
+		},
 		"svm": {classes("svm", nil), []string{"svm"}},
 		"logistic": {
 			classes("logistic", selection.DPFSDR{K: 3, Exact: true}),
@@ -208,7 +227,9 @@ func TestReplayDetectsSeveralUnits(t *testing.T) {
 			gone[id] = true
 		}
 	}
-	fewer, err := rebuild(tab, func(id uint64) bool { return gone[id] }, nil)
+	fewer, err := rebuild(tab, func(id uint64) bool {
+		return gone[id]
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

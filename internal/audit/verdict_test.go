@@ -66,8 +66,14 @@ func TestPipeline(t *testing.T) {
 		}) {
 		t.Errorf("leaves %+v", v.Leaves)
 	}
-	if v.Whole.Mu == 0 || v.Whole.Runs != 1500 || done != 1 || len(v.Pairs) != 3 {
-		t.Errorf("whole %+v of mu %v, done %v", v.Whole, v.Claim.Mu, done)
+	if v.Whole.Mu == 0 ||
+		v.Whole.Runs != 1500 ||
+		done != 1 ||
+		len(v.Pairs) != 3 {
+		t.Errorf(
+			"whole %+v of mu %v, done %v",
+			v.Whole, v.Claim.Mu, done,
+		)
 	}
 	v.Whole.Epsilon = 21
 	v.Leaves[0].Measure.Epsilon = v.Leaves[0].Epsilon + .1

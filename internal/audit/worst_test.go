@@ -35,7 +35,8 @@ func TestEveryStatisticHasAPair(t *testing.T) {
 	}
 	slices.Sort(named)
 	slices.Sort(paired)
-	if !slices.Equal(named, paired) || len(named) != len(slices.Compact(named)) {
+	if !slices.Equal(named, paired) ||
+		len(named) != len(slices.Compact(named)) {
 		t.Errorf("statistics %q, pairs of %q", named, paired)
 	}
 	if _, ok := WorstPairOf("no such"); ok {

@@ -22,7 +22,10 @@ func TestPublishedVariants(t *testing.T) {
 	}
 	have := slices.Sorted(slices.Values(published.Methods()))
 	if slices.Sort(listed); !slices.Equal(listed, have) {
-		t.Fatalf("recipes know %v, the package has %v", listed, have)
+		t.Fatalf(
+			"recipes know %v, the package has %v",
+			listed, have,
+		)
 	}
 	values := map[string]int{}
 	_, err := bench.Run(
@@ -48,7 +51,10 @@ func TestPublishedVariants(t *testing.T) {
 	}
 	for _, name := range have {
 		if name != "as-published-tukey" && values[name] != 2 { // that one may abstain
-			t.Errorf("%s gave %d values of 2", name, values[name])
+			t.Errorf(
+				"%s gave %d values of 2",
+				name, values[name],
+			)
 		}
 	}
 }

@@ -49,7 +49,11 @@ func TestBalancedClassesHaveEqualRows(t *testing.T) {
 		t.Error("the choice does not go by the seed")
 	}
 	if rows[0] > 100 || rows[len(rows)-1] < 900 {
-		t.Errorf("rows from %d to %d of 1000", rows[0], rows[len(rows)-1])
+		t.Errorf(
+			"rows from %d to %d of 1000",
+			rows[0],
+			rows[len(rows)-1],
+		)
 	}
 }
 
@@ -64,8 +68,11 @@ func TestRunBalanced(t *testing.T) {
 		Categories: true,
 		Trials:     10,
 		Balance:    true,
-		Methods:    []string{"nonprivate-ols", "joint-gram", "none+nonprivate-ols"},
-		Budget:     budget.Target{Epsilon: 2, Delta: 1e-5},
+		Methods: []string{
+			"nonprivate-ols", "joint-gram",
+			"none+nonprivate-ols",
+		},
+		Budget: budget.Target{Epsilon: 2, Delta: 1e-5},
 	}
 	balanced, err := Run(context.Background(), c, nil)
 	if err != nil {

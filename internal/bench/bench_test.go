@@ -43,7 +43,11 @@ func lineTable(n int, noise float64) string {
 		c := r.Float64()*2 - 1
 		where := r.IntN(3)
 		y := 2*a - c + noise*r.NormFloat64() + 3*float64(where%2)
-		fmt.Fprintf(&b, "%.6f,%.6f,w%d,%.6f\n", a, c, where, y)
+		fmt.Fprintf(
+			&b,
+			"%.6f,%.6f,w%d,%.6f\n",
+			a, c, where, y,
+		)
 	}
 	return b.String()
 }
@@ -82,7 +86,10 @@ func TestRefusesDataNotCalledPublic(t *testing.T) {
 func TestLeastSquaresReachesTheKnownR2(t *testing.T) {
 	// var(2a - b) = 5/3, and where%2 adds 9 * 2/9 = 2, which a linear model in where (0, 1, 2) cannot explain: R² =
 	// (5/3) / (5/3 + 2 + 1/4).
-	path := writeFile(t, t.TempDir(), "line.csv", numbersTable(20000, .5))
+	path := writeFile(
+		t, t.TempDir(), "line.csv",
+		numbersTable(20000, .5),
+	)
 	_, summaries := collectRows(
 		t,
 		bench.Config{
@@ -94,7 +101,10 @@ func TestLeastSquaresReachesTheKnownR2(t *testing.T) {
 	want := (5. / 3) / (5./3 + 2 + .25)
 	got := summaries[0].Median
 	if math.Abs(got-want) > .02 {
-		t.Errorf("median %.4f, want %.4f", got, want)
+		t.Errorf(
+			"median %.4f, want %.4f",
+			got, want,
+		)
 	}
 	s := summaries[0]
 	if s.N != 20000 ||
@@ -109,7 +119,10 @@ func TestLeastSquaresReachesTheKnownR2(t *testing.T) {
 // TestBudgetReachesTheMethod checks that more budget gives a better model, and that the smallest budget gives a
 // useless one.
 func TestBudgetReachesTheMethod(t *testing.T) {
-	path := writeFile(t, t.TempDir(), "line.csv", numbersTable(5000, .5))
+	path := writeFile(
+		t, t.TempDir(), "line.csv",
+		numbersTable(5000, .5),
+	)
 	median := func(epsilon float64) float64 {
 		_, s := collectRows(
 			t,
@@ -121,7 +134,9 @@ func TestBudgetReachesTheMethod(t *testing.T) {
 				Budget:  budget.Target{Epsilon: epsilon, Delta: 1e-6},
 			},
 		)
-		if s[0].Epsilon != epsilon || s[0].Delta != 1e-6 || !s[0].Private {
+		if s[0].Epsilon != epsilon ||
+			s[0].Delta != 1e-6 ||
+			!s[0].Private {
 			t.Errorf("summary %+v", s[0])
 		}
 		return s[0].Median
@@ -129,14 +144,20 @@ func TestBudgetReachesTheMethod(t *testing.T) {
 	little := median(1e-3)
 	much := median(5)
 	if !(little < much-.1) || much < .35 {
-		t.Errorf("median R² %.3f at epsilon 0.001 and %.3f at 5", little, much)
+		t.Errorf(
+			"median R² %.3f at epsilon 0.001 and %.3f at 5",
+			little, much,
+		)
 	}
 }
 
 func TestRowsComeInOrderAndRepeat(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, dir, "b.csv", numbersTable(200, 1))
-	writeFile(t, dir, "a.tsv", strings.ReplaceAll(numbersTable(150, 1), ",", "\t"))
+	writeFile(
+		t, dir, "a.tsv",
+		strings.ReplaceAll(numbersTable(150, 1), ",", "\t"),
+	)
 	writeFile(t, dir, "readme.txt", "not a table")
 	var progress []string
 	c := bench.Config{
@@ -188,7 +209,10 @@ func TestRowsComeInOrderAndRepeat(t *testing.T) {
 
 func TestFailuresAreRows(t *testing.T) {
 	dir := t.TempDir()
-	path := writeFile(t, dir, "short.csv", "x,y\n1,2\n2,3\n3,5\n4,\n")
+	path := writeFile(
+		t, dir, "short.csv",
+		"x,y\n1,2\n2,3\n3,5\n4,\n",
+	)
 	rows, summaries := collectRows(
 		t,
 		bench.Config{
@@ -202,7 +226,10 @@ func TestFailuresAreRows(t *testing.T) {
 		if r.Err != nil {
 			failed++
 			if !errors.Is(r.Err, bench.ErrNoTestRow) {
-				t.Errorf("trial %d: %v", r.Trial, r.Err)
+				t.Errorf(
+					"trial %d: %v",
+					r.Trial, r.Err,
+				)
 			}
 		}
 	}
@@ -211,7 +238,10 @@ func TestFailuresAreRows(t *testing.T) {
 		failed != 14 ||
 		summaries[0].Trials != 3 ||
 		summaries[1].Failed != 7 {
-		t.Errorf("%d rows, %d failed, %+v", len(rows), failed, summaries)
+		t.Errorf(
+			"%d rows, %d failed, %+v",
+			len(rows), failed, summaries,
+		)
 	}
 
 	// A method that cannot run on one table does not stop the others.
@@ -243,8 +273,14 @@ func TestFailuresAreRows(t *testing.T) {
 func TestMistakesAreFoundBeforeRows(t *testing.T) {
 	dir := t.TempDir()
 	path := writeFile(t, dir, "line.csv", numbersTable(20, 1))
-	broken := writeFile(t, dir, "broken.yaml", "privacy: {epsilon: -1}\n")
-	plain := writeFile(t, dir, "plain.yaml", "model: {method: joint-gram}\n")
+	broken := writeFile(
+		t, dir, "broken.yaml",
+		"privacy: {epsilon: -1}\n",
+	)
+	plain := writeFile(
+		t, dir, "plain.yaml",
+		"model: {method: joint-gram}\n",
+	)
 	empty := filepath.Join(dir, "empty")
 	if err := os.Mkdir(empty, 0o700); err != nil {
 		t.Fatal(err)
@@ -257,14 +293,19 @@ func TestMistakesAreFoundBeforeRows(t *testing.T) {
 	is := func(
 		target error,
 	) func(error) bool {
-		return func(err error) bool { return errors.Is(err, target) }
+		return func(err error) bool {
+			return errors.Is(err, target)
+		}
 	}
 	ok := []string{path}
 	for name, c := range map[string]struct {
 		config bench.Config
 		want   func(error) bool
 	}{
-		"method": {bench.Config{Data: ok, Methods: []string{"magic"}}, isMethod},
+		"method": {
+			bench.Config{Data: ok, Methods: []string{"magic"}},
+			isMethod,
+		},
 		"method twice": {
 			bench.Config{Data: ok, Methods: []string{"auto", "auto"}},
 			isMethod,
@@ -278,10 +319,19 @@ func TestMistakesAreFoundBeforeRows(t *testing.T) {
 				return errors.As(err, &problems)
 			},
 		},
-		"no data":         {bench.Config{}, is(bench.ErrNoData)},
-		"rows":            {bench.Config{Data: ok, Rows: -1}, is(bench.ErrRows)},
-		"recipe, no data": {bench.Config{Recipes: []string{plain}}, is(bench.ErrNoData)},
-		"empty folder":    {bench.Config{Data: []string{empty}}, is(bench.ErrNoData)},
+		"no data": {bench.Config{}, is(bench.ErrNoData)},
+		"rows": {
+			bench.Config{Data: ok, Rows: -1},
+			is(bench.ErrRows),
+		},
+		"recipe, no data": {
+			bench.Config{Recipes: []string{plain}},
+			is(bench.ErrNoData),
+		},
+		"empty folder": {
+			bench.Config{Data: []string{empty}},
+			is(bench.ErrNoData),
+		},
 		"absent file": {
 			bench.Config{Data: []string{path + "x"}},
 			is(dataset.ErrFormat),
@@ -290,8 +340,14 @@ func TestMistakesAreFoundBeforeRows(t *testing.T) {
 			bench.Config{Data: []string{filepath.Join(dir, "no.csv")}},
 			is(dataset.ErrUnreadable),
 		},
-		"target": {bench.Config{Data: ok, Target: "z"}, is(dataset.ErrNoColumn)},
-		"trials": {bench.Config{Data: ok, Trials: -1}, is(bench.ErrTrials)},
+		"target": {
+			bench.Config{Data: ok, Target: "z"},
+			is(dataset.ErrNoColumn),
+		},
+		"trials": {
+			bench.Config{Data: ok, Trials: -1},
+			is(bench.ErrTrials),
+		},
 		"epsilon": {
 			bench.Config{Data: ok, Budget: budget.Target{Epsilon: -1}},
 			is(budget.ErrTarget),
@@ -348,7 +404,10 @@ func TestRecipesAreMethods(t *testing.T) {
 		"fixed.yaml",
 		"data: {path: line.csv, exclude: [where]}\nselection: {method: fixed, features: [a]}\nmodel: {method: nonprivate-ols}\n",
 	)
-	alien := writeFile(t, dir, "alien.yaml", "data: {path: line.csv, target: elsewhere}\n")
+	alien := writeFile(
+		t, dir, "alien.yaml",
+		"data: {path: line.csv, target: elsewhere}\n",
+	)
 
 	rows, s := collectRows(
 		t,
@@ -369,7 +428,8 @@ func TestRecipesAreMethods(t *testing.T) {
 	// With the category, the model explains everything but the noise.
 	full := 1 - .25/(5./3+2+.25)
 	half := (4. / 3) / (5./3 + 2 + .25)
-	if math.Abs(s[2].Median-full) > .02 || math.Abs(s[3].Median-half) > .06 {
+	if math.Abs(s[2].Median-full) > .02 ||
+		math.Abs(s[3].Median-half) > .06 {
 		t.Errorf(
 			"open %.3f, want %.3f; fixed %.3f, want %.3f",
 			s[2].Median,
@@ -378,11 +438,17 @@ func TestRecipesAreMethods(t *testing.T) {
 			half,
 		)
 	}
-	if s[1].Median < full-.1 || s[1].Epsilon != 20 || s[1].Delta != 1e-5 || s[2].Private {
+	if s[1].Median < full-.1 ||
+		s[1].Epsilon != 20 ||
+		s[1].Delta != 1e-5 ||
+		s[2].Private {
 		t.Errorf("private %+v", s[1])
 	}
 	if s[2].D != 3 || s[3].D != 2 {
-		t.Errorf("features: %d and %d", s[2].D, s[3].D)
+		t.Errorf(
+			"features: %d and %d",
+			s[2].D, s[3].D,
+		)
 	}
 	var problems recipe.Problems
 	last := rows[len(rows)-1]
@@ -396,7 +462,9 @@ func TestRecipesAreMethods(t *testing.T) {
 		Recipes: []string{open},
 		Trials:  1,
 	})
-	if len(s) != 1 || s[0].Data != "line" || math.Abs(s[0].Median-full) > .05 {
+	if len(s) != 1 ||
+		s[0].Data != "line" ||
+		math.Abs(s[0].Median-full) > .05 {
 		t.Errorf("summaries %+v", s)
 	}
 }
@@ -420,13 +488,21 @@ func TestInterruptedKeepsFinishedTrials(t *testing.T) {
 			}
 		},
 	)
-	if !errors.Is(err, context.Canceled) || len(rows) < 3 || len(rows) == 100000 {
-		t.Fatalf("%d rows, error %v", len(rows), err)
+	if !errors.Is(err, context.Canceled) ||
+		len(rows) < 3 ||
+		len(rows) == 100000 {
+		t.Fatalf(
+			"%d rows, error %v",
+			len(rows), err,
+		)
 	}
 	if len(summaries) != 1 ||
 		summaries[0].Trials != len(rows) ||
 		summaries[0].Failed != 0 {
-		t.Errorf("%d rows, summaries %+v", len(rows), summaries)
+		t.Errorf(
+			"%d rows, summaries %+v",
+			len(rows), summaries,
+		)
 	}
 	if !slices.IsSortedFunc(rows, func(a, b bench.Row) int { return a.Trial - b.Trial }) {
 		t.Error("rows are out of order")
@@ -445,7 +521,10 @@ func TestDamagedTable(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, dir, "b.csv.gz", packed.String()[:packed.Len()/2])
+	writeFile(
+		t, dir, "b.csv.gz",
+		packed.String()[:packed.Len()/2],
+	)
 	rows := 0
 	summaries, err := bench.Run(
 		context.Background(),
@@ -458,7 +537,9 @@ func TestDamagedTable(t *testing.T) {
 	if !errors.As(err, &file) || !errors.Is(err, dataset.ErrCorrupt) {
 		t.Errorf("got %v", err)
 	}
-	if rows != 10 || len(summaries) != 1 || summaries[0].Data != "a" {
+	if rows != 10 ||
+		len(summaries) != 1 ||
+		summaries[0].Data != "a" {
 		t.Errorf("%d rows, summaries %+v", rows, summaries)
 	}
 }
@@ -477,7 +558,12 @@ func TestMethodsArePaired(t *testing.T) {
 	)
 	for i := 0; i < len(rows); i += 2 {
 		if rows[i].Value != rows[i+1].Value {
-			t.Errorf("trial %d: %v and %v", rows[i].Trial, rows[i].Value, rows[i+1].Value)
+			t.Errorf(
+				"trial %d: %v and %v",
+				rows[i].Trial,
+				rows[i].Value,
+				rows[i+1].Value,
+			)
 		}
 	}
 	if rows[0].Value == rows[2].Value {
@@ -501,7 +587,9 @@ func TestTablesOfSameNameAreDistinct(t *testing.T) {
 			Trials:  1,
 		},
 	)
-	if len(s) != 2 || s[0].Data != paths[0] || s[1].Data != paths[1] {
+	if len(s) != 2 ||
+		s[0].Data != paths[0] ||
+		s[1].Data != paths[1] {
 		t.Errorf("summaries %+v", s)
 	}
 }
@@ -552,7 +640,9 @@ func TestSkippedTrialsDoNotRun(t *testing.T) {
 	}
 	all, _ := collectRows(t, c)
 	total := 0
-	c.Progress = func(_, n int) { total = n }
+	c.Progress = func(_, n int) {
+		total = n
+	}
 	c.Skip = func(data, method string, trial int) bool {
 		return data != "line" || method == "nonprivate-ols" && trial != 3 || trial == 1
 	}
@@ -578,7 +668,9 @@ func TestSkippedTrialsDoNotRun(t *testing.T) {
 	if !slices.Equal(got, want) || total != 4 {
 		t.Errorf("rows %v of %d", got, total)
 	}
-	c.Skip = func(string, string, int) bool { return true }
+	c.Skip = func(string, string, int) bool {
+		return true
+	}
 	if rows, _ := collectRows(t, c); len(rows) != 0 {
 		t.Errorf("nothing was to do: %v", rows)
 	}

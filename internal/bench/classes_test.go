@@ -57,9 +57,12 @@ func TestClassificationRecipe(t *testing.T) {
 	summaries, err := Run(
 		context.Background(),
 		Config{
-			Public:  true,
-			Recipes: []string{"../../examples/classes-three.yaml", "../../examples/basic.yaml"},
-			Trials:  1,
+			Public: true,
+			Recipes: []string{
+				"../../examples/classes-three.yaml",
+				"../../examples/basic.yaml",
+			},
+			Trials: 1,
 		},
 		nil,
 	)
@@ -84,12 +87,18 @@ func TestClassesRefused(t *testing.T) {
 		}
 		return path
 	}
-	one := write("one.csv", "a,y\n1,x\n2,x\n3,?\n")
+	one := write(
+		"one.csv",
+		"a,y\n1,x\n2,x\n3,?\n",
+	)
 	for name, c := range map[string]struct {
 		config Config
 		want   error
 	}{
-		"unknown task": {Config{Data: []string{loans}, Task: "ranking"}, ErrTask},
+		"unknown task": {
+			Config{Data: []string{loans}, Task: "ranking"},
+			ErrTask,
+		},
 		"classes of a number": {
 			Config{
 				Data:    []string{loans},
@@ -113,7 +122,10 @@ func TestClassesRefused(t *testing.T) {
 		c.config.Public = true
 		_, err := Run(context.Background(), c.config, nil)
 		if !errors.Is(err, c.want) {
-			t.Errorf("%s: %v, want %v", name, err, c.want)
+			t.Errorf(
+				"%s: %v, want %v",
+				name, err, c.want,
+			)
 		}
 	}
 }
@@ -126,14 +138,25 @@ func TestReadLevels(t *testing.T) {
 		[]byte("\uFEFFa\tb\tc\n10\tx \t\n9\t\"q\"\tNA\n9\ty\n2\tx\t5\t6\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	levels, err := readLevels(t.Context(), path, []string{"a", "b", "c"})
+	levels, err := readLevels(
+		t.Context(), path,
+		[]string{"a", "b", "c"},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for j, want := range [][]string{{"2", "9", "10"}, {"q", "x", "y"}, {"5"}} {
+	for j, want := range [][]string{
+		{"2", "9", "10"},
+		{"q", "x", "y"},
+		{"5"},
+	} {
 		got := levels[j].sortedValues()
-		if !slices.Equal(got, want) || levels[j].text != (j == 1) {
-			t.Errorf("column %d: %q, text %v", j, got, levels[j].text)
+		if !slices.Equal(got, want) ||
+			levels[j].text != (j == 1) {
+			t.Errorf(
+				"column %d: %q, text %v",
+				j, got, levels[j].text,
+			)
 		}
 	}
 }
@@ -161,14 +184,25 @@ func TestScoreClasses(t *testing.T) {
 			[]int32{0, 0, 0, 0},
 			ClassScore{3. / 4, 1. / 2},
 		},
-		"no row of b": {[]int32{0, 2, 2}, []int32{1, 2, 2}, ClassScore{2. / 3, 1. / 2}},
-		"odd guess":   {[]int32{0, 1}, []int32{7, 1}, ClassScore{1. / 2, 1. / 2}},
+		"no row of b": {
+			[]int32{0, 2, 2},
+			[]int32{1, 2, 2},
+			ClassScore{2. / 3, 1. / 2},
+		},
+		"odd guess": {
+			[]int32{0, 1},
+			[]int32{7, 1},
+			ClassScore{1. / 2, 1. / 2},
+		},
 	} {
 		got, err := ScoreClasses(classes, c.truth, c.predicted)
 		if err != nil ||
 			math.Abs(got.Accuracy-c.want.Accuracy) > 1e-15 ||
 			math.Abs(got.Balanced-c.want.Balanced) > 1e-15 {
-			t.Errorf("%s: %+v, %v", name, got, err)
+			t.Errorf(
+				"%s: %+v, %v",
+				name, got, err,
+			)
 		}
 	}
 	rng := rand.New(rand.NewPCG(1, 2))

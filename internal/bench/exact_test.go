@@ -31,7 +31,11 @@ func forkTable(classes bool) string {
 			)
 			continue
 		}
-		fmt.Fprintf(&b, "%v,%v,%v,%v,%v\n", x, z, c, d, y)
+		fmt.Fprintf(
+			&b,
+			"%v,%v,%v,%v,%v\n",
+			x, z, c, d, y,
+		)
 	}
 	return b.String()
 }
@@ -56,7 +60,13 @@ func TestExactForms(t *testing.T) {
 	})
 	// A budget of 1 buys one feature at the root and one at the leaf; without a budget the tree buys all four. CSTC
 	// drops the useless d. If c costs 3, a budget of 4 buys c and another feature at the root and then the other two.
-	want := []struct{ least, paid float64 }{{.99, 2}, {.999, 4}, {.99, 2}, {.999, 3}, {.99, 6}}
+	want := []struct{ least, paid float64 }{
+		{.99, 2},
+		{.999, 4},
+		{.99, 2},
+		{.999, 3},
+		{.99, 6},
+	}
 	if len(s) != len(want) {
 		t.Fatalf("%d summaries", len(s))
 	}
@@ -93,8 +103,14 @@ func TestExactClasses(t *testing.T) {
 	_, s := collectRows(t, c)
 	for i, paid := range []float64{4, 1, 2, 1} {
 		x := s[i]
-		if x.Failed > 0 || !(x.Median > .9) || x.Paid == nil || *x.Paid > paid {
-			t.Errorf("%s: %+v, want at most %v paid", x.Method, x, paid)
+		if x.Failed > 0 ||
+			!(x.Median > .9) ||
+			x.Paid == nil ||
+			*x.Paid > paid {
+			t.Errorf(
+				"%s: %+v, want at most %v paid",
+				x.Method, x, paid,
+			)
 		}
 	}
 	third := writeFile(

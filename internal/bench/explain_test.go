@@ -60,7 +60,10 @@ func TestExplain(t *testing.T) {
 		Tables: 3,
 		Progress: func(done, total int) {
 			if done != last+1 || done > total {
-				t.Errorf("%d of %d after %d", done, total, last)
+				t.Errorf(
+					"%d of %d after %d",
+					done, total, last,
+				)
 			}
 			last = done
 		},
@@ -78,19 +81,28 @@ func TestExplain(t *testing.T) {
 	few := x.Sizes[0]
 	many := x.Sizes[1]
 	if few.Rows != 1000 || many.Rows != 100_000 {
-		t.Fatalf("sizes %d and %d", few.Rows, many.Rows)
+		t.Fatalf(
+			"sizes %d and %d",
+			few.Rows, many.Rows,
+		)
 	}
 	// The noise at epsilon .1 and 1000 rows leaves hardly any signal; with epsilon 10 and 100,000 rows there is
 	// hardly any error. The gap is wide.
 	worst := few.At[0]
 	best := many.At[5]
 	if !(best.Median > worst.Median+.1) {
-		t.Errorf("best %+v, worst %+v", best, worst)
+		t.Errorf(
+			"best %+v, worst %+v",
+			best, worst,
+		)
 	}
 	for _, b := range []bench.Band{best.Band, few.Open, many.Open} {
 		if math.Abs(b.Median-bench.SyntheticR2) > .05 ||
 			!(b.Lower <= b.Median && b.Median <= b.Upper) {
-			t.Errorf("%+v is not near the R² of the true function", b)
+			t.Errorf(
+				"%+v is not near the R² of the true function",
+				b,
+			)
 		}
 	}
 }
@@ -107,9 +119,15 @@ func TestExplainFixed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range []bench.Band{x.Sizes[0].Open, x.Sizes[0].At[5].Band} {
+	for _, b := range []bench.Band{
+		x.Sizes[0].Open,
+		x.Sizes[0].At[5].Band,
+	} {
 		if math.Abs(b.Median-bench.SyntheticR2) > .06 {
-			t.Errorf("%+v is not near the R² of the true function", b)
+			t.Errorf(
+				"%+v is not near the R² of the true function",
+				b,
+			)
 		}
 	}
 }
@@ -117,7 +135,9 @@ func TestExplainFixed(t *testing.T) {
 // TestExplainSelects runs a private selection, and the default choice of a pipeline without a selector.
 func TestExplainSelects(t *testing.T) {
 	for name, change := range map[string]func(*pipeline.Pipeline){
-		"kendall": func(p *pipeline.Pipeline) { p.Selector = selection.Kendall{K: 2} },
+		"kendall": func(p *pipeline.Pipeline) {
+			p.Selector = selection.Kendall{K: 2}
+		},
 		"auto": func(p *pipeline.Pipeline) {
 			p.Selector = nil
 			p.Model = nil
@@ -136,7 +156,10 @@ func TestExplainSelects(t *testing.T) {
 		}
 		b := x.Sizes[1].At[5]
 		if !(b.Median > 0 && b.Median < .75) {
-			t.Errorf("%s: %+v at epsilon 10", name, b)
+			t.Errorf(
+				"%s: %+v at epsilon 10",
+				name, b,
+			)
 		}
 	}
 }
@@ -192,7 +215,9 @@ func TestExplainClasses(t *testing.T) {
 				)
 			}
 		}
-		if worst.Median > best.Median-.1 || worst.Abstained != 0 || len(x.Notes) > 0 {
+		if worst.Median > best.Median-.1 ||
+			worst.Abstained != 0 ||
+			len(x.Notes) > 0 {
 			t.Errorf(
 				"%d classes: best %+v, worst %+v, notes %q",
 				classes,
@@ -235,13 +260,22 @@ func TestExplainAbstains(t *testing.T) {
 		if few.Abstained != 2 ||
 			!math.IsNaN(few.Median) ||
 			math.IsNaN(x.Sizes[0].Open.Median) {
-			t.Errorf("%s: 20 rows: %+v", name, x.Sizes[0])
+			t.Errorf(
+				"%s: 20 rows: %+v",
+				name, x.Sizes[0],
+			)
 		}
 		if many.Abstained != 0 || !(many.Median > .6) {
-			t.Errorf("%s: 20,000 rows: %+v", name, many)
+			t.Errorf(
+				"%s: 20,000 rows: %+v",
+				name, many,
+			)
 		}
 		if last != all || all == 0 {
-			t.Errorf("%s: %d of %d models", name, last, all)
+			t.Errorf(
+				"%s: %d of %d models",
+				name, last, all,
+			)
 		}
 	}
 }
@@ -287,12 +321,21 @@ func runOnce(t *testing.T, p *pipeline.Pipeline) {
 		bench.ExplainConfig{Rows: []int{400}, Tables: 1},
 	)
 	if err != nil {
-		t.Errorf("%v %s: %v", p.Selector, p.Model, err)
+		t.Errorf(
+			"%v %s: %v",
+			p.Selector, p.Model, err,
+		)
 		return
 	}
-	for _, fit := range append(x.Sizes[0].At, bench.ExplainedFit{Band: x.Sizes[0].Open}) {
+	for _, fit := range append(
+		x.Sizes[0].At,
+		bench.ExplainedFit{Band: x.Sizes[0].Open},
+	) {
 		if !(fit.Median >= 0 && fit.Median <= 1) {
-			t.Errorf("%v %s: accuracy %+v", p.Selector, p.Model, fit)
+			t.Errorf(
+				"%v %s: accuracy %+v",
+				p.Selector, p.Model, fit,
+			)
 		}
 	}
 }
@@ -342,7 +385,10 @@ func TestExplainBounds(t *testing.T) {
 		declaredPipeline(1),
 		bench.ExplainConfig{Rows: []int{50, 10_000_000}, Tables: 1},
 	)
-	if err != nil || len(x.Sizes) != 1 || x.Sizes[0].Rows != 50 || len(x.Notes) != 1 {
+	if err != nil ||
+		len(x.Sizes) != 1 ||
+		x.Sizes[0].Rows != 50 ||
+		len(x.Notes) != 1 {
 		t.Errorf("%+v, %v", x, err)
 	}
 	p := declaredPipeline(2)
@@ -355,7 +401,9 @@ func TestExplainBounds(t *testing.T) {
 
 func TestExplainEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	c := bench.ExplainConfig{Rows: []int{1000}, Progress: func(int, int) { cancel() }}
+	c := bench.ExplainConfig{Rows: []int{1000}, Progress: func(int, int) {
+		cancel()
+	}}
 	x, err := bench.Explain(ctx, declaredPipeline(2), c)
 	if !errors.Is(err, context.Canceled) || x != nil {
 		t.Errorf("%+v, %v", x, err)

@@ -15,7 +15,11 @@ func TestParseMethod(t *testing.T) {
 			Selection: "none",
 			Model:     "joint-gram",
 		},
-		"auto": {Name: "auto", Selection: "auto", Model: "auto"},
+		"auto": {
+			Name:      "auto",
+			Selection: "auto",
+			Model:     "auto",
+		},
 		"nonprivate-ols\n": {
 			Name:      "nonprivate-ols",
 			Selection: "none",
@@ -86,22 +90,34 @@ func TestParseMethod(t *testing.T) {
 	} {
 		got, err := bench.ParseMethod(name)
 		if err != nil || got != want {
-			t.Errorf("%q: %+v, %v", name, got, err)
+			t.Errorf(
+				"%q: %+v, %v",
+				name, got, err,
+			)
 		}
 	}
 	for name, words := range map[string][]string{
 		"": {"empty", "joint-gram"},
 		"magic": {`unknown model "magic"`, "auto", "joint-gram",
 			"nonprivate-lasso"},
-		"magic+joint-gram":   {`unknown selection "magic"`, "SELECTION+MODEL", "none"},
-		"fixed+joint-gram":   {`unknown selection "fixed"`},
-		"+joint-gram":        {`unknown selection ""`},
-		"none+":              {`unknown model ""`},
-		"none+none+auto":     {`unknown model "none+auto"`},
-		"kendall:0+auto":     {`"0" is not a number of columns`, "SELECTION:K+MODEL"},
-		"kendall:+auto":      {`"" is not a number of columns`},
-		"kendall:5":          {`unknown model "kendall:5"`},
-		"joint-gram:2":       {"joint-gram does not support a number", "cost", "rounds"},
+		"magic+joint-gram": {
+			`unknown selection "magic"`,
+			"SELECTION+MODEL", "none",
+		},
+		"fixed+joint-gram": {`unknown selection "fixed"`},
+		"+joint-gram":      {`unknown selection ""`},
+		"none+":            {`unknown model ""`},
+		"none+none+auto":   {`unknown model "none+auto"`},
+		"kendall:0+auto": {
+			`"0" is not a number of columns`,
+			"SELECTION:K+MODEL",
+		},
+		"kendall:+auto": {`"" is not a number of columns`},
+		"kendall:5":     {`unknown model "kendall:5"`},
+		"joint-gram:2": {
+			"joint-gram does not support a number",
+			"cost", "rounds",
+		},
 		"boosted-adassp:2.5": {"whole number above 0", "boosted-adassp:NUMBER"},
 		"cost-tree:0":        {"number above 0", "cost-tree:NUMBER"},
 		"cost-tree:x":        {"number above 0"},
@@ -117,7 +133,10 @@ func TestParseMethod(t *testing.T) {
 		}
 		for _, w := range words {
 			if !strings.Contains(err.Error(), w) {
-				t.Errorf("%q: %q lacks %q", name, err, w)
+				t.Errorf(
+					"%q: %q lacks %q",
+					name, err, w,
+				)
 			}
 		}
 	}

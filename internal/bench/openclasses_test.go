@@ -61,7 +61,11 @@ func TestGolearnClassifiersRun(t *testing.T) {
 		Categories: true,
 		Trials:     1,
 		Rows:       2000,
-		Methods:    []string{"golearn-knn", "none+golearn-id3", "golearn-forest"},
+		Methods: []string{
+			"golearn-knn",
+			"none+golearn-id3",
+			"golearn-forest",
+		},
 	}
 	summaries, err := Run(context.Background(), c, func(r Row) {
 		if r.Private || r.Epsilon != 0 || r.Err != nil {
@@ -93,7 +97,8 @@ func TestClassMethodsNeedClasses(t *testing.T) {
 			},
 			nil,
 		)
-		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), "needs classes") {
+		if !errors.As(err, &mistake) ||
+			!strings.Contains(err.Error(), "needs classes") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -109,7 +114,11 @@ func TestClassMethodsNeedClasses(t *testing.T) {
 	var problems recipe.Problems
 	_, err = Run(
 		context.Background(),
-		Config{Public: true, Data: []string{loans}, Recipes: []string{path}},
+		Config{
+			Public:  true,
+			Data:    []string{loans},
+			Recipes: []string{path},
+		},
 		nil,
 	)
 	if !errors.As(err, &problems) ||
@@ -133,7 +142,10 @@ func TestNeighboursOfNumbers(t *testing.T) {
 				Methods: []string{"golearn-knn"},
 			},
 			func(r Row) {
-				if r.Private || r.Epsilon != 0 || r.Err != nil || r.Value < .5 {
+				if r.Private ||
+					r.Epsilon != 0 ||
+					r.Err != nil ||
+					r.Value < .5 {
 					t.Errorf("%+v", r)
 				}
 				values = append(values, r.Value)

@@ -115,7 +115,10 @@ func TestRunParquet(t *testing.T) {
 				if data == loans {
 					want = got
 				} else if got != want {
-					t.Errorf("%s: Parquet %+v, CSV %+v", target, got, want)
+					t.Errorf(
+						"%s: Parquet %+v, CSV %+v",
+						target, got, want,
+					)
 				}
 			}
 			if want.Trials != 2 || want.Median < .5 {
@@ -128,11 +131,17 @@ func TestRunParquet(t *testing.T) {
 // TestPublicColumnsOfParquet checks that a Parquet file yields the same declarations as a CSV file of the same table.
 func TestPublicColumnsOfParquet(t *testing.T) {
 	path := asParquet(t)
-	got, err := PublicColumns(t.Context(), path, "", []string{"late"})
+	got, err := PublicColumns(
+		t.Context(), path, "",
+		[]string{"late"},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := PublicColumns(t.Context(), loans, "", []string{"late"})
+	want, err := PublicColumns(
+		t.Context(), loans, "",
+		[]string{"late"},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +149,8 @@ func TestPublicColumnsOfParquet(t *testing.T) {
 		if c.Name == "repaid" {
 			want[j].Categories = []string{"false", "true"}
 		}
-		if c.Kind != want[j].Kind || !slices.Equal(c.Categories, want[j].Categories) {
+		if c.Kind != want[j].Kind ||
+			!slices.Equal(c.Categories, want[j].Categories) {
 			t.Errorf(
 				"%s: %v %q, want %v %q",
 				c.Name,
@@ -171,7 +181,10 @@ func TestPublicColumnsTarget(t *testing.T) {
 	}
 	for j, c := range got[:len(got)-1] {
 		if c.Name != names[j] {
-			t.Errorf("column %d is %q, want %q", j, c.Name, names[j])
+			t.Errorf(
+				"column %d is %q, want %q",
+				j, c.Name, names[j],
+			)
 		}
 	}
 	c := got[len(got)-1]
@@ -211,7 +224,8 @@ func TestDamagedParquet(t *testing.T) {
 		},
 		nil,
 	)
-	if !errors.Is(err, dataset.ErrCorrupt) || !strings.Contains(err.Error(), "t.parquet") {
+	if !errors.Is(err, dataset.ErrCorrupt) ||
+		!strings.Contains(err.Error(), "t.parquet") {
 		t.Errorf("%v", err)
 	}
 }

@@ -15,7 +15,10 @@ func TestSplitmix64(t *testing.T) {
 	for i, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423,
 		4593380528125082431, 16408922859458223821} {
 		if got := g.next(); got != want {
-			t.Errorf("number %d: %d, want %d", i, got, want)
+			t.Errorf(
+				"number %d: %d, want %d",
+				i, got, want,
+			)
 		}
 	}
 }
@@ -41,7 +44,10 @@ func TestTenTrialsTestEveryRowOnce(t *testing.T) {
 			if len(train)+len(test) != n ||
 				len(test) < n/folds ||
 				len(test) > (n+folds-1)/folds {
-				t.Fatalf("%d training and %d test rows of %d", len(train), len(test), n)
+				t.Fatalf(
+					"%d training and %d test rows of %d",
+					len(train), len(test), n,
+				)
 			}
 			both := slices.Concat(train, test)
 			if !slices.IsSorted(train) || !slices.IsSorted(test) {
@@ -75,7 +81,10 @@ func TestSplitOfFewerRows(t *testing.T) {
 		if len(train) != want ||
 			!slices.Equal(test, same) ||
 			!slices.IsSorted(train) {
-			t.Fatalf("%d training rows of %d, want %d", len(train), n, want)
+			t.Fatalf(
+				"%d training rows of %d, want %d",
+				len(train), n, want,
+			)
 		}
 		for _, row := range train {
 			if _, ok := slices.BinarySearch(all, row); !ok {
@@ -108,7 +117,10 @@ func TestQuantile(t *testing.T) {
 	} {
 		got := quantile(c.values, c.p)
 		if math.Abs(got-c.want) > 1e-12 {
-			t.Errorf("quantile %v of %v: %v, want %v", c.p, c.values, got, c.want)
+			t.Errorf(
+				"quantile %v of %v: %v, want %v",
+				c.p, c.values, got, c.want,
+			)
 		}
 	}
 	if !math.IsNaN(quantile(nil, .5)) {
@@ -118,13 +130,22 @@ func TestQuantile(t *testing.T) {
 
 func TestScore(t *testing.T) {
 	nan := math.NaN()
-	got, err := exactR2([]float64{9, 1, 2}, []float64{nan, 1, 2})
+	got, err := exactR2(
+		[]float64{9, 1, 2},
+		[]float64{nan, 1, 2},
+	)
 	if err != nil || got != 1 {
-		t.Errorf("a missing target counts: %v, %v", got, err)
+		t.Errorf(
+			"a missing target counts: %v, %v",
+			got, err,
+		)
 	}
 	got, err = exactR2([]float64{-3, 3}, []float64{0, 1})
 	if err != nil || got != 1-13/.5 {
-		t.Errorf("R² was clipped: %v, %v", got, err)
+		t.Errorf(
+			"R² was clipped: %v, %v",
+			got, err,
+		)
 	}
 	if _, err := exactR2([]float64{1}, []float64{nan}); !errors.Is(err, ErrNoTestRow) {
 		t.Errorf("got %v", err)
@@ -143,7 +164,9 @@ func TestQueueKeepsOrder(t *testing.T) {
 		var got []int
 		q := &queue{
 			waiting: map[int][]Row{},
-			emit:    func(r Row) { got = append(got, r.Trial) },
+			emit: func(r Row) {
+				got = append(got, r.Trial)
+			},
 		}
 		for _, trial := range order[:finished] {
 			q.putTrial(trial, []Row{{Trial: trial}})

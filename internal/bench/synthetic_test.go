@@ -14,8 +14,18 @@ func TestSyntheticLaw(t *testing.T) {
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "a"},
 		{Name: "idle"},
-		{Name: "y", Ranged: true, Lower: 100, Upper: 900},
-		{Name: "b", Ranged: true, Lower: -8, Upper: 8},
+		{
+			Name:   "y",
+			Ranged: true,
+			Lower:  100,
+			Upper:  900,
+		},
+		{
+			Name:   "b",
+			Ranged: true,
+			Lower:  -8,
+			Upper:  8,
+		},
 		{
 			Name:       "c",
 			Kind:       dataset.Category,
@@ -25,7 +35,10 @@ func TestSyntheticLaw(t *testing.T) {
 	}}
 	const n = 40_000
 	draw := func(seed uint64) ([]dataset.ColumnData, *synthetic) {
-		f := newFamily(schema, []int{0, 3, 4}, 2, newSynthetic(seed, 1))
+		f := newFamily(
+			schema, []int{0, 3, 4},
+			2, newSynthetic(seed, 1),
+		)
 		cols, err := f.drawRows(t.Context(), n)
 		if err != nil {
 			t.Fatal(err)
@@ -41,14 +54,20 @@ func TestSyntheticLaw(t *testing.T) {
 		t.Errorf("correlation %v", got)
 	}
 	if mean, sd := meanAndDeviation(b); math.Abs(mean) > .06 || math.Abs(sd-2) > .05 {
-		t.Errorf("a range of -8 to 8 has mean %v, deviation %v", mean, sd)
+		t.Errorf(
+			"a range of -8 to 8 has mean %v, deviation %v",
+			mean, sd,
+		)
 	}
 	mean, sd := meanAndDeviation(y)
 	if math.Abs(mean-500) > 3 ||
 		math.Abs(sd-100) > 3 ||
 		slices.Min(y) < 100 ||
 		slices.Max(y) > 900 {
-		t.Errorf("target: mean %v, deviation %v", mean, sd)
+		t.Errorf(
+			"target: mean %v, deviation %v",
+			mean, sd,
+		)
 	}
 	counts := make([]int, 3)
 	truth := make([]float64, n)
@@ -71,7 +90,8 @@ func TestSyntheticLaw(t *testing.T) {
 	}
 	again, _ := draw(7)
 	other, _ := draw(8)
-	if !slices.Equal(again[2].Floats, y) || slices.Equal(other[2].Floats, y) {
+	if !slices.Equal(again[2].Floats, y) ||
+		slices.Equal(other[2].Floats, y) {
 		t.Error("the seed does not choose the table")
 	}
 }
@@ -102,7 +122,10 @@ func TestSyntheticClasses(t *testing.T) {
 			},
 		}}
 		draw := func(seed uint64) ([]dataset.ColumnData, *synthetic) {
-			f := newFamily(schema, []int{1, 3, 4}, 0, newSynthetic(seed, 1))
+			f := newFamily(
+				schema, []int{1, 3, 4},
+				0, newSynthetic(seed, 1),
+			)
 			cols, err := f.drawRows(t.Context(), n)
 			if err != nil {
 				t.Fatal(err)

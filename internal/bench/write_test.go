@@ -74,14 +74,18 @@ func TestJSON(t *testing.T) {
 		},
 		{
 			bench.Summary{
-				Data:     "d",
-				Method:   "m",
-				Metric:   "accuracy",
-				Median:   .5,
-				Q25:      .25,
-				Q75:      .75,
-				Balanced: bench.Quartiles{Median: .375, Q25: .125, Q75: .625},
-				Trials:   10,
+				Data:   "d",
+				Method: "m",
+				Metric: "accuracy",
+				Median: .5,
+				Q25:    .25,
+				Q75:    .75,
+				Balanced: bench.Quartiles{
+					Median: .375,
+					Q25:    .125,
+					Q75:    .625,
+				},
+				Trials: 10,
 			},
 			`{"data":"d","method":"m","epsilon":null,"delta":null,"metric":"accuracy","median":0.5,"q25":0.25,"q75":0.75,"balanced_accuracy":{"median":0.375,"q25":0.125,"q75":0.625},"trials":10}`,
 		},
@@ -128,7 +132,10 @@ func TestJSON(t *testing.T) {
 	} {
 		got, err := json.Marshal(c.value)
 		if err != nil || string(got) != c.want {
-			t.Errorf("%v\n got %s\nwant %s", err, got, c.want)
+			t.Errorf(
+				"%v\n got %s\nwant %s",
+				err, got, c.want,
+			)
 		}
 	}
 }
@@ -187,7 +194,10 @@ func TestTable(t *testing.T) {
 		"CASP, auto: no held-out row has a target value; if it is text, use --task classification",
 	}
 	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v\n%s", err, b.String())
+		t.Errorf(
+			"%v\n%s",
+			err, b.String(),
+		)
 	}
 }
 
@@ -231,6 +241,9 @@ func TestTableOfClasses(t *testing.T) {
 		"houses 20640 8 auto 0.600 0.500 0.700 - 0.250 1 failed",
 	}
 	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v\n%s", err, b.String())
+		t.Errorf(
+			"%v\n%s",
+			err, b.String(),
+		)
 	}
 }

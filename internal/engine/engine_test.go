@@ -22,8 +22,16 @@ func planOf(t *testing.T, m method.Trainer) (*pipeline.Pipeline, *pipeline.Plan)
 	t.Helper()
 	p := &pipeline.Pipeline{
 		Schema: dataset.Schema{Columns: []dataset.Column{
-			{Name: "dose", Ranged: true, Upper: 10},
-			{Name: "ill", Kind: dataset.Category, Categories: []string{"no", "yes"}},
+			{
+				Name:   "dose",
+				Ranged: true,
+				Upper:  10,
+			},
+			{
+				Name:       "ill",
+				Kind:       dataset.Category,
+				Categories: []string{"no", "yes"},
+			},
 		}},
 		Task:   regression.TaskClassification,
 		Target: "ill",
@@ -55,11 +63,19 @@ func TestStoreOf(t *testing.T) {
 	} {
 		p, plan := planOf(t, c.model)
 		store, err := StoreOf(c.name, p, plan, absent, 2)
-		if (err != nil) != (c.fault != 0) || err != nil && fault.KindOf(err) != c.fault {
-			t.Errorf("%s, %s: %v", c.model.Name(), c.name, err)
+		if (err != nil) != (c.fault != 0) ||
+			err != nil && fault.KindOf(err) != c.fault {
+			t.Errorf(
+				"%s, %s: %v",
+				c.model.Name(), c.name, err,
+			)
 		}
-		if store == nil && c.store != "" || store != nil && store.Name != c.store {
-			t.Errorf("%s, %s: %v", c.model.Name(), c.name, store)
+		if store == nil && c.store != "" ||
+			store != nil && store.Name != c.store {
+			t.Errorf(
+				"%s, %s: %v",
+				c.model.Name(), c.name, store,
+			)
 		}
 	}
 	p, plan := planOf(t, adassp.JointGram{})
@@ -83,7 +99,10 @@ func TestTooLargeFileIsRejected(t *testing.T) {
 	}}
 	got := atLeast(1000*3*longCell, 3, schema)
 	if got != 1000*(8+4) {
-		t.Errorf("1000 records of a number and a category: %d bytes", got)
+		t.Errorf(
+			"1000 records of a number and a category: %d bytes",
+			got,
+		)
 	}
 	limit := ram.Limit{Name: "ulimit -v", Free: 1 << 30}
 	if err := checkMemory("t.csv", 1<<30, limit); err != nil {
@@ -95,7 +114,10 @@ func TestTooLargeFileIsRejected(t *testing.T) {
 		!strings.Contains(err.Error(), "exclude columns") {
 		t.Errorf("more than there is: %v", err)
 	}
-	err = Holdable(filepath.Join(t.TempDir(), "absent.csv"), 3, schema, 1)
+	err = Holdable(
+		filepath.Join(t.TempDir(), "absent.csv"),
+		3, schema, 1,
+	)
 	if err != nil {
 		t.Errorf("a file that is not there: %v", err)
 	}

@@ -51,7 +51,10 @@ var columnKinds = []columnKind{
 	},
 	{name: "true or false", categories: []string{"false", "true"}},
 	{name: "0 or 1", categories: []string{"0", "1"}},
-	{name: "f, t or empty", categories: []string{"f", "t", ""}},
+	{
+		name:       "f, t or empty",
+		categories: []string{"f", "t", ""},
+	},
 	{name: "date", date: true},
 }
 
@@ -144,7 +147,10 @@ func (k *columnKind) formatPrediction(prediction float64) string {
 		return "missing"
 	case k.date:
 		day := time.Unix(0, 0).UTC().Add(time.Duration(math.Round(prediction*cell.DaySeconds)) * time.Second)
-		return strings.TrimSuffix(day.Format("2006-01-02 15:04"), " 00:00")
+		return strings.TrimSuffix(
+			day.Format("2006-01-02 15:04"),
+			" 00:00",
+		)
 	}
 	return strconv.FormatFloat(prediction+0, 'f', -1, 64) // + 0: without the sign of a zero
 }
@@ -158,15 +164,24 @@ type form struct {
 
 var valueForms = []form{
 	{literal: "1", sql: [2]string{"BIGINT", "1"}},
-	{literal: "1.0", sql: [2]string{"DOUBLE PRECISION", "1.0"}},
+	{
+		literal: "1.0",
+		sql:     [2]string{"DOUBLE PRECISION", "1.0"},
+	},
 	{literal: "0", sql: [2]string{"INTEGER", "0"}},
 	{literal: "-0.0"},
-	{literal: "0.5", sql: [2]string{"DOUBLE PRECISION", "0.5"}},
+	{
+		literal: "0.5",
+		sql:     [2]string{"DOUBLE PRECISION", "0.5"},
+	},
 	{literal: "1e3"},
 	{literal: "1e17"},
 	{literal: longNumber},
 	{literal: "20240115", sql: [2]string{"INTEGER", "20240115"}},
-	{literal: "20240115.0", sql: [2]string{"DOUBLE PRECISION", "20240115"}},
+	{
+		literal: "20240115.0",
+		sql:     [2]string{"DOUBLE PRECISION", "20240115"},
+	},
 	{literal: "true", sql: [2]string{"BOOLEAN", "true"}},
 	{literal: "false", sql: [2]string{"BOOLEAN", "false"}},
 	{literal: "null", sql: [2]string{"TEXT", "NULL"}},
@@ -246,7 +261,10 @@ func (f *form) displayText() string {
 	if strings.TrimSpace(f.text) != f.text ||
 		out.String() != f.text ||
 		strings.Trim(f.text, `"'`) != f.text {
-		return inlineCode(`"` + strings.ReplaceAll(out.String(), `"`, `\"`) + `"`)
+		return inlineCode(`"` + strings.ReplaceAll(
+			out.String(), `"`,
+			`\"`,
+		) + `"`)
 	}
 	return inlineCode(out.String())
 }
@@ -287,7 +305,11 @@ func jsonLinesOf(t *testing.T, forms []form) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	for i, f := range forms {
-		fmt.Fprintf(&out, "{\"row\": %d, \"cell\": %s}\n", i, f.jsonValue(t))
+		fmt.Fprintf(
+			&out,
+			"{\"row\": %d, \"cell\": %s}\n",
+			i, f.jsonValue(t),
+		)
 	}
 	return out.Bytes()
 }
@@ -453,8 +475,16 @@ func allWays() []way {
 				return serverPredictions(t, k, "text/csv", string(csvOf(t, forms)))
 			},
 		},
-		{name: "Go: `PredictRecord`", takes: "everything", predict: predictRecords},
-		{name: "Python: `predict`", takes: "everything", predict: predictFrame},
+		{
+			name:    "Go: `PredictRecord`",
+			takes:   "everything",
+			predict: predictRecords,
+		},
+		{
+			name:    "Python: `predict`",
+			takes:   "everything",
+			predict: predictFrame,
+		},
 	}
 	for i, title := range []string{"Python", "JavaScript", "Go"} {
 		takes := "everything"
@@ -523,7 +553,9 @@ func allWays() []way {
 
 // inGraph reports whether a graph knows a text: graphs contain lists of texts and compute no texts.
 func inGraph(k *columnKind, f *form) bool {
-	if f.literal != "" || !k.isText() || cell.Normal(f.text) != f.text {
+	if f.literal != "" ||
+		!k.isText() ||
+		cell.Normal(f.text) != f.text {
 		return false
 	}
 	names := cell.NewNames(k.categories, cell.Text{}, 0)
@@ -534,7 +566,9 @@ func inGraph(k *columnKind, f *form) bool {
 
 // plainOnly replaces a number accepted only by the lenient rule by a missing one.
 func plainOnly(k *columnKind, f *form, fit float64) float64 {
-	if k.isText() || f.literal != "" || cell.BooleanWord(cell.Trim(f.text)) != "" {
+	if k.isText() ||
+		f.literal != "" ||
+		cell.BooleanWord(cell.Trim(f.text)) != "" {
 		return fit
 	}
 	_, class := cell.Number(f.text)
@@ -609,7 +643,10 @@ func predictFile(
 		cmd.Stderr = &stderr
 		out, err := cmd.Output()
 		if err != nil {
-			t.Fatalf("%v\n%s", err, stderr.String())
+			t.Fatalf(
+				"%v\n%s",
+				err, stderr.String(),
+			)
 		}
 		return parseLines(t, strings.Fields(string(out))[1:])
 	}
@@ -722,7 +759,11 @@ records = [json.loads(line) for line in sys.stdin]
 frame = pandas.DataFrame({k: pandas.Series([r[k] for r in records], dtype=object) for k in ("row", "cell")})
 print(json.dumps(load(sys.argv[2]).predict(frame).tolist()))
 `, folder, filepath.Dir(writeModel(t, k.newModel()))) //nolint:gosec // ours
-	cmd.Env = append(os.Environ(), "DPTRAIN="+builtProgram(t), "PYTHONDONTWRITEBYTECODE=1")
+	cmd.Env = append(
+		os.Environ(),
+		"DPTRAIN="+builtProgram(t),
+		"PYTHONDONTWRITEBYTECODE=1",
+	)
 	cmd.Stdin = bytes.NewReader(jsonLinesOf(t, forms))
 	var out []float64
 	if err := json.Unmarshal(harnessOutput(t, cmd), &out); err != nil {
@@ -818,7 +859,10 @@ func (db *database) predictCells(t *testing.T, k *columnKind, forms []form) []fl
 	}
 	got := parseLines(t, all)
 	if len(got) != len(forms) {
-		t.Fatalf("%d rows of %d", len(got), len(forms))
+		t.Fatalf(
+			"%d rows of %d",
+			len(got), len(forms),
+		)
 	}
 	out := make([]float64, len(forms))
 	text := 0
@@ -851,12 +895,19 @@ func TestCells(t *testing.T) {
 			),
 		)
 		if len(fits[i]) != len(forms) {
-			t.Fatalf("%d records of %d", len(fits[i]), len(forms))
+			t.Fatalf(
+				"%d records of %d",
+				len(fits[i]), len(forms),
+			)
 		}
 	}
 	for _, w := range allWays() {
 		t.Run(
-			strings.NewReplacer("`", "", ": ", "-", ", ", "-", " ", "-").Replace(w.name),
+			strings.NewReplacer(
+				"`", "", ": ",
+				"-", ", ", "-",
+				" ", "-",
+			).Replace(w.name),
 			func(t *testing.T) {
 				for i := range columnKinds {
 					w.checkForms(t, &columnKinds[i], forms, fits[i])
@@ -889,7 +940,10 @@ func (w *way) checkForms(t *testing.T, k *columnKind, forms []form, fit []float6
 	}
 	got := w.predict(t, k, given)
 	if len(got) != len(given) {
-		t.Fatalf("%s: %d answers to %d cells", k.name, len(got), len(given))
+		t.Fatalf(
+			"%s: %d answers to %d cells",
+			k.name, len(got), len(given),
+		)
 	}
 	for i := range got {
 		if !almostEqual(got[i], want[i]) {
@@ -925,7 +979,11 @@ func checkPage(t *testing.T, forms []form, fits [][]float64) {
 	}
 	var out strings.Builder
 	table := func(title, first string, from, to int) {
-		fmt.Fprintf(&out, "\n## %s\n\n| %s |", title, first)
+		fmt.Fprintf(
+			&out,
+			"\n## %s\n\n| %s |",
+			title, first,
+		)
 		for _, k := range columnKinds {
 			fmt.Fprintf(&out, " %s |", k.name)
 		}
@@ -933,7 +991,10 @@ func checkPage(t *testing.T, forms []form, fits [][]float64) {
 		for i := from; i < to; i++ {
 			fmt.Fprintf(&out, "| %s |", forms[i].displayText())
 			for j := range columnKinds {
-				fmt.Fprintf(&out, " %s |", columnKinds[j].formatPrediction(fits[j][i]))
+				fmt.Fprintf(
+					&out, " %s |",
+					columnKinds[j].formatPrediction(fits[j][i]),
+				)
 			}
 			out.WriteString("\n")
 		}
@@ -943,7 +1004,11 @@ func checkPage(t *testing.T, forms []form, fits [][]float64) {
 	table("Values of JSON", "value", texts, len(forms))
 	out.WriteString("\n## Inputs\n\n| input | accepted values |\n| --- | --- |\n")
 	for _, w := range allWays() {
-		fmt.Fprintf(&out, "| %s | %s |\n", w.name, w.takes)
+		fmt.Fprintf(
+			&out,
+			"| %s | %s |\n",
+			w.name, w.takes,
+		)
 	}
 	out.WriteString("\n")
 	want := head + begin + out.String() + end + tail

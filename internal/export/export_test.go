@@ -101,7 +101,11 @@ func readingModels() map[string]regression.Model {
 			Missing:   []float64{-999, 7},
 			Date:      "02.01.2006 15:04",
 		},
-		"strict":  {Strict: true, Thousands: ' ', Date: "Jan _2, 06"},
+		"strict": {
+			Strict:    true,
+			Thousands: ' ',
+			Date:      "Jan _2, 06",
+		},
 		"compact": {Thousands: ',', Date: "20060102"},
 	} {
 		m := &regression.Linear{
@@ -153,7 +157,10 @@ func readingModels() map[string]regression.Model {
 			},
 			1,
 		)
-		for _, part := range []string{"days", "month", "weekday", "hour"} {
+		for _, part := range []string{
+			"days", "month", "weekday",
+			"hour",
+		} {
 			add(
 				regression.Column{
 					Name:    "seen." + part,
@@ -169,8 +176,11 @@ func readingModels() map[string]regression.Model {
 			"word":   {"true", "False", "unknown"},
 			"letter": {"f", "t"},
 			"three":  {"1", "1.0", "1.10"},
-			"name":   {"Zoë", "A\u030ank A", "e\u0323\u0302", "가"},
-			"empty":  {"", "red", "1.0", "NA"},
+			"name": {
+				"Zoë", "A\u030ank A",
+				"e\u0323\u0302", "가",
+			},
+			"empty": {"", "red", "1.0", "NA"},
 		} {
 			add(
 				regression.Column{
@@ -282,7 +292,9 @@ func randomRecord(r *rand.Rand, columns []regression.Column) map[string]any {
 	out := map[string]any{}
 	for _, c := range columns {
 		source := c.Reading.Source
-		if source != "" && out[source] == nil && r.IntN(2) == 0 {
+		if source != "" &&
+			out[source] == nil &&
+			r.IntN(2) == 0 {
 			out[source] = dated[r.IntN(len(dated))]
 		}
 		switch {
@@ -295,7 +307,10 @@ func randomRecord(r *rand.Rand, columns []regression.Column) map[string]any {
 		case !c.Text():
 			out[c.Name] = c.Lower + (c.Upper-c.Lower)*(r.Float64()*1.4-.2)
 			if r.IntN(4) == 0 {
-				out[c.Name] = strconv.FormatFloat(out[c.Name].(float64), 'g', -1, 64)
+				out[c.Name] = strconv.FormatFloat(
+					out[c.Name].(float64),
+					'g', -1, 64,
+				)
 			}
 		case ruleOf(c) && r.IntN(3) > 0:
 			out[c.Name] = foldable[r.IntN(len(foldable))]
@@ -345,7 +360,10 @@ func expectedAnswers(t *testing.T, m regression.Model, records []map[string]any)
 }
 
 func almostEqual(a, b float64) bool {
-	return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b))
+	return math.Abs(a-b) <= 1e-9*max(
+		1, math.Abs(a),
+		math.Abs(b),
+	)
 }
 
 // compareAnswers reports the differences above 1e-9 between two lists of answers.
@@ -357,7 +375,10 @@ func compareAnswers(
 ) {
 	t.Helper()
 	if len(got) != len(want) {
-		t.Fatalf("%s: %d answers to %d records", name, len(got), len(want))
+		t.Fatalf(
+			"%s: %d answers to %d records",
+			name, len(got), len(want),
+		)
 	}
 	bad := 0
 	for i := range want {
@@ -383,7 +404,10 @@ func compareAnswers(
 		}
 	}
 	if bad > 0 {
-		t.Errorf("%s: %d of %d records differ", name, bad, len(want))
+		t.Errorf(
+			"%s: %d of %d records differ",
+			name, bad, len(want),
+		)
 	}
 }
 
@@ -401,7 +425,9 @@ type runtime struct {
 var runtimes = []runtime{
 	{
 		"python3",
-		func(k int) string { return fmt.Sprintf("model%d.py", k) },
+		func(k int) string {
+			return fmt.Sprintf("model%d.py", k)
+		},
 		Python,
 		func(programs int) map[string]string {
 			return map[string]string{"run.py": fmt.Sprintf(`
@@ -418,7 +444,9 @@ for k in range(%d):
 	},
 	{
 		"node",
-		func(k int) string { return fmt.Sprintf("model%d.mjs", k) },
+		func(k int) string {
+			return fmt.Sprintf("model%d.mjs", k)
+		},
 		JavaScript,
 		func(programs int) map[string]string {
 			return map[string]string{"run.mjs": fmt.Sprintf(`
@@ -449,7 +477,11 @@ for (let k = 0; k < %d; k++) {
 func goHarness(programs int) map[string]string {
 	var imports, calls strings.Builder
 	for k := range programs {
-		fmt.Fprintf(&imports, "\tmodel%d \"example.org/m/model%d\"\n", k, k)
+		fmt.Fprintf(
+			&imports,
+			"\tmodel%d \"example.org/m/model%d\"\n",
+			k, k,
+		)
 		fmt.Fprintf(
 			&calls,
 			"\trun(\"records%d\", model%d.Predict, model%d.Probabilities, model%d.Classes)\n",
@@ -571,7 +603,10 @@ func (rt *runtime) runModels(
 	cmd.Stdout = &out
 	cmd.Stderr = &stderr
 	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v\n%s", err, stderr.String())
+		t.Fatalf(
+			"%v\n%s",
+			err, stderr.String(),
+		)
 	}
 	answers := make([][]answer, len(models))
 	dec := json.NewDecoder(&out)
@@ -621,7 +656,10 @@ func runFiles(t *testing.T, form string, write func(io.Writer, regression.Model)
 		} else if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		err = os.WriteFile(filepath.Join(dir, name+"."+form), file.Bytes(), 0o600)
+		err = os.WriteFile(
+			filepath.Join(dir, name+"."+form),
+			file.Bytes(), 0o600,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -701,7 +739,11 @@ func typedCell(r *rand.Rand, c regression.Column) (cell, given any) {
 		return text, text
 	}
 	if r.IntN(5) == 0 {
-		text := []string{"nan", "inf", "-inf", "1e300", "-1e300", "5e-324", "0"}[r.IntN(7)]
+		text := []string{
+			"nan", "inf", "-inf",
+			"1e300", "-1e300", "5e-324",
+			"0",
+		}[r.IntN(7)]
 		x, _ := strconv.ParseFloat(text, 64)
 		return x, text
 	}
@@ -733,7 +775,10 @@ func harnessOutput(t *testing.T, cmd *exec.Cmd) []byte {
 		t.Skip(strings.TrimSpace(stderr.String()))
 	}
 	if err != nil {
-		t.Fatalf("%v\n%.2000s", err, stderr.String())
+		t.Fatalf(
+			"%v\n%.2000s",
+			err, stderr.String(),
+		)
 	}
 	return out
 }
@@ -801,7 +846,11 @@ for s in sys.stdin.read().split(";\n"):
 	},
 	{
 		"postgres",
-		map[string]string{"inf": "'Infinity'", "-inf": "'-Infinity'", "nan": "'NaN'"},
+		map[string]string{
+			"inf":  "'Infinity'",
+			"-inf": "'-Infinity'",
+			"nan":  "'NaN'",
+		},
 		false,
 		func(t *testing.T, sql string) [][]string {
 			t.Helper()
@@ -809,7 +858,11 @@ for s in sys.stdin.read().split(";\n"):
 			if dsn == "" {
 				t.Skip("DPTRAIN_POSTGRES does not say where a server is")
 			}
-			return sqlCommand("psql", "-q", "-X", "-v", "ON_ERROR_STOP=1", "--csv", "-t", dsn)(
+			return sqlCommand(
+				"psql", "-q", "-X",
+				"-v", "ON_ERROR_STOP=1",
+				"--csv", "-t", dsn,
+			)(
 				t,
 				"SET client_min_messages = error;\nSET extra_float_digits = 3;\n"+sql,
 			)
@@ -868,7 +921,11 @@ func (db *database) checkModels(
 	}
 	rows := db.run(t, sql)
 	if len(rows) != len(asked)*len(records) {
-		t.Fatalf("%s %v: %d rows of %d records", db.dialect, asked, len(rows), len(records))
+		t.Fatalf(
+			"%s %v: %d rows of %d records",
+			db.dialect, asked, len(rows),
+			len(records),
+		)
 	}
 	for k, name := range asked {
 		want := expectedAnswers(t, models[name], records)
@@ -952,7 +1009,11 @@ func (db *database) randomTable(
 			)
 	}
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600)
+	err := os.WriteFile(
+		path,
+		[]byte(strings.Join(lines, "\n")+"\n"),
+		0o600,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -1035,7 +1096,10 @@ func TestExportRefuses(t *testing.T) {
 		var out bytes.Buffer
 		err := write(&out, neighbours)
 		if !errors.Is(err, ErrKind) || out.Len() > 0 {
-			t.Errorf("%s: %v, and %d bytes", name, err, out.Len())
+			t.Errorf(
+				"%s: %v, and %d bytes",
+				name, err, out.Len(),
+			)
 		}
 	}
 	err = PMML(io.Discard, modelKinds(t)["model-2-kernel"])
@@ -1048,7 +1112,11 @@ func TestExportRefuses(t *testing.T) {
 	if err := PMML(io.Discard, &control); !errors.Is(err, ErrKind) {
 		t.Errorf("a character that XML has not: %v", err)
 	}
-	err = SQL(io.Discard, modelKinds(t)["model-2"], "oracle", "x")
+	err = SQL(
+		io.Discard,
+		modelKinds(t)["model-2"],
+		"oracle", "x",
+	)
 	if err == nil ||
 		!strings.Contains(err.Error(), "duckdb, postgres, sqlite") {
 		t.Errorf("an unknown dialect: %v", err)

@@ -77,9 +77,23 @@ func TestPythonPackage(t *testing.T) {
 		Upper:     300,
 		Intercept: 2,
 		Columns: []regression.Column{
-			{Name: "a", Lower: -1, Upper: 1},
-			{Name: "b", Lower: 0, Upper: 100, Missing: 40},
-			{Name: "c", Lower: 5, Upper: 6, Missing: 5.5},
+			{
+				Name:  "a",
+				Lower: -1,
+				Upper: 1,
+			},
+			{
+				Name:    "b",
+				Lower:   0,
+				Upper:   100,
+				Missing: 40,
+			},
+			{
+				Name:    "c",
+				Lower:   5,
+				Upper:   6,
+				Missing: 5.5,
+			},
 		},
 		Terms: []regression.Term{
 			{Coefficient: 3},

@@ -28,7 +28,8 @@ func TestGoComposes(t *testing.T) {
 			continue
 		}
 		decomposed := norm.NFD.String(string(r))
-		if decomposed != string(r) || norm.NFC.String(string(r)) != string(r) {
+		if decomposed != string(r) ||
+			norm.NFC.String(string(r)) != string(r) {
 			texts = append(texts, string(r), decomposed)
 			bases = append(bases, r)
 		}
@@ -38,7 +39,10 @@ func TestGoComposes(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(5, 5))
 	for range 20000 {
-		text := []rune{bases[r.IntN(len(bases))], 'a' + rune(r.IntN(26))}
+		text := []rune{
+			bases[r.IntN(len(bases))],
+			'a' + rune(r.IntN(26)),
+		}
 		for range r.IntN(6) {
 			text = append(text, marks[r.IntN(len(marks))])
 		}
@@ -99,16 +103,25 @@ func main() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	got := strings.Split(
+		strings.TrimSuffix(string(out), "\n"),
+		"\n",
+	)
 	if len(got) != len(texts) {
-		t.Fatalf("%d of %d texts", len(got), len(texts))
+		t.Fatalf(
+			"%d of %d texts",
+			len(got), len(texts),
+		)
 	}
 	bad := 0
 	for i, text := range texts {
 		want := strconv.QuoteToASCII(norm.NFC.String(text))
 		if got[i] != want {
 			if bad++; bad < 10 {
-				t.Errorf("%+q: %s, want %s", text, got[i], want)
+				t.Errorf(
+					"%+q: %s, want %s",
+					text, got[i], want,
+				)
 			}
 		}
 	}

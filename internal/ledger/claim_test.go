@@ -27,7 +27,11 @@ func runAndClaim(t *testing.T, l *Ledger, k int) Claim {
 	if err := r.Commit(t.Context(), releaseChecksum(k)); err != nil {
 		t.Fatal(err)
 	}
-	return Claim{r.Head, r.Nonce, releaseChecksum(k), fmt.Sprint("run ", k)}
+	return Claim{
+		r.Head, r.Nonce,
+		releaseChecksum(k),
+		fmt.Sprint("run ", k),
+	}
 }
 
 // putBack restores a file to an earlier content. With inPlace, the file keeps its inode.
@@ -125,7 +129,10 @@ func TestOneReservationTwice(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := l.VerifyClaims(t.Context(), first); !errors.Is(err, ErrReleases) {
-		t.Errorf("a release that the ledger did not end: %v", err)
+		t.Errorf(
+			"a release that the ledger did not end: %v",
+			err,
+		)
 	}
 	_, err = l.VerifyClaims(t.Context(), first, second)
 	if !errors.Is(err, ErrReleases) {
@@ -183,7 +190,10 @@ func TestPutBackBeforeCommit(t *testing.T) {
 		t.Errorf("another run has the number: %v", err)
 	}
 	if held, err := l.Holds(t.Context(), r.Head); held || err != nil {
-		t.Errorf("holds the head: %v, %v", held, err)
+		t.Errorf(
+			"holds the head: %v, %v",
+			held, err,
+		)
 	}
 }
 
@@ -204,7 +214,10 @@ func TestTruncatedFileIsRejected(t *testing.T) {
 		case err != nil:
 			refused++
 		case len(b.Entries) != 8:
-			t.Errorf("cut to %d of %d bytes: %d entries", size, len(whole), len(b.Entries))
+			t.Errorf(
+				"cut to %d of %d bytes: %d entries",
+				size, len(whole), len(b.Entries),
+			)
 		}
 	}
 	if refused < 3 {
@@ -239,7 +252,10 @@ func TestEntriesOfEarlierVersions(t *testing.T) {
 	}
 	one.Nonce = strings.Repeat("1", 32)
 	if _, err := l.VerifyClaims(t.Context(), one); !errors.Is(err, ErrReleases) {
-		t.Errorf("a nonce that the entry does not have: %v", err)
+		t.Errorf(
+			"a nonce that the entry does not have: %v",
+			err,
+		)
 	}
 }
 
@@ -248,15 +264,27 @@ func TestEntriesOfEarlierVersions(t *testing.T) {
 func TestReservationsHaveOwnNonce(t *testing.T) {
 	list, _, _ := chainOf(t, 6)
 	for name, edit := range map[string]func(){
-		"none":     func() { list[4].Run.Nonce = "" },
-		"the same": func() { list[4].Run.Nonce = list[2].Run.Nonce },
-		"short":    func() { list[4].Run.Nonce = "00ff" },
-		"capital":  func() { list[4].Run.Nonce = strings.Repeat("AB", 16) },
-		"earlier":  func() { list[0].Format = formatThree },
+		"none": func() {
+			list[4].Run.Nonce = ""
+		},
+		"the same": func() {
+			list[4].Run.Nonce = list[2].Run.Nonce
+		},
+		"short": func() {
+			list[4].Run.Nonce = "00ff"
+		},
+		"capital": func() {
+			list[4].Run.Nonce = strings.Repeat("AB", 16)
+		},
+		"earlier": func() {
+			list[0].Format = formatThree
+		},
 		"no release": func() {
 			list[3].Release = ""
 		},
-		"no checksum": func() { list[3].Release = "ff" },
+		"no checksum": func() {
+			list[3].Release = "ff"
+		},
 	} {
 		list, _, _ = chainOf(t, 6)
 		edit()
@@ -323,7 +351,9 @@ func TestTableUnderAnotherName(t *testing.T) {
 		if len(others) != 1 || others[0] != "houses" {
 			t.Errorf("a hard link: %v", others)
 		}
-		editStore(t, l, func(tx *bolt.Tx) error { return tx.DeleteBucket(tallyBucket()) })
+		editStore(t, l, func(tx *bolt.Tx) error {
+			return tx.DeleteBucket(tallyBucket())
+		})
 	}
 	if err := os.Remove(table); err != nil {
 		t.Fatal(err)

@@ -23,7 +23,10 @@ func childFull() {
 		exitWithError(err)
 	}
 	signal.Ignore(syscall.SIGXFSZ)
-	limit := syscall.Rlimit{Cur: uint64(info.Size()), Max: uint64(info.Size())}
+	limit := syscall.Rlimit{
+		Cur: uint64(info.Size()),
+		Max: uint64(info.Size()),
+	}
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 		exitWithError(err)
 	}
@@ -58,7 +61,10 @@ func TestDiskFull(t *testing.T) {
 	}
 	got := len(book.Entries) - 2
 	if number != strconv.Itoa(got) {
-		t.Errorf("%s runs were admitted, %d are in the ledger", number, got)
+		t.Errorf(
+			"%s runs were admitted, %d are in the ledger",
+			number, got,
+		)
 	}
 	if _, err := l.Reserve(t.Context(), childRequest(0)); err != nil {
 		t.Errorf("once there is room: %v", err)
@@ -82,7 +88,10 @@ func childReadOnly() {
 		!strings.Contains(err.Error(), "permission denied") {
 		exitWithError(err)
 	}
-	_, err = New(filepath.Join(filepath.Dir(l.path), "new"), Options{}).Register(
+	_, err = New(
+		filepath.Join(filepath.Dir(l.path), "new"),
+		Options{},
+	).Register(
 		context.Background(),
 		"x",
 		testTotal(budget.ZCDP),
@@ -131,7 +140,10 @@ func TestModeUnderAnyMask(t *testing.T) {
 		if step != "written" {
 			return nil
 		}
-		drafts, err := filepath.Glob(filepath.Join(filepath.Dir(l.path), draftPrefix+"*"))
+		drafts, err := filepath.Glob(filepath.Join(
+			filepath.Dir(l.path),
+			draftPrefix+"*",
+		))
 		if err != nil || len(drafts) != 1 {
 			t.Errorf("drafts %q, %v", drafts, err)
 		}

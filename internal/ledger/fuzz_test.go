@@ -25,7 +25,10 @@ func FuzzFile(f *testing.F) {
 	}
 	f.Add([]byte{}, uint32(len(image)), false)
 	f.Add([]byte{0, 0, 16, 9}, uint32(8192), false)
-	f.Add([]byte{16, 48, 0, 3, 0, 48, 0, 3}, uint32(len(image)), true)
+	f.Add(
+		[]byte{16, 48, 0, 3, 0, 48, 0, 3},
+		uint32(len(image)), true,
+	)
 	path := filepath.Join(f.TempDir(), "fuzz.ledger")
 	request := newRequest(f, .01)
 	f.Fuzz(func(t *testing.T, edits []byte, cut uint32, seal bool) {
@@ -83,7 +86,9 @@ func knownError(err error) bool {
 	return slices.ContainsFunc(
 		[]error{ErrUnreadable, ErrUnwritable, ErrFormat, ErrVersion, ErrDamaged, ErrUnknown,
 			ErrRelation},
-		func(target error) bool { return errors.Is(err, target) })
+		func(target error) bool {
+			return errors.Is(err, target)
+		})
 }
 
 // FuzzEntry decodes arbitrary entries: accepted ones must be in canonical form, and adding them to a ledger must not
@@ -101,7 +106,10 @@ func FuzzEntry(f *testing.F) {
 			return
 		}
 		if again, err := e.Encode(); err != nil || !bytes.Equal(again, data) {
-			t.Fatalf("accepted %q, writes %q (%v)", data, again, err)
+			t.Fatalf(
+				"accepted %q, writes %q (%v)",
+				data, again, err,
+			)
 		}
 		if e.Run != nil {
 			for _, c := range []budget.Currency{budget.ZCDP, budget.GDP} {

@@ -35,7 +35,11 @@ func gaussianPlan(t testing.TB, mu float64, r budget.Relation) *budget.Priced {
 			Mu:    mu,
 			Draws: 1,
 		}),
-		budget.Target{Epsilon: 20, Delta: 1e-6, Relation: r})
+		budget.Target{
+			Epsilon:  20,
+			Delta:    1e-6,
+			Relation: r,
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +63,10 @@ func newRequest(t testing.TB, mu float64) Request {
 // newLedger returns a ledger with one data set.
 func newLedger(t testing.TB, c budget.Currency) *Ledger {
 	t.Helper()
-	l := New(filepath.Join(t.TempDir(), "my.ledger"), Options{Wait: 5 * time.Second})
+	l := New(
+		filepath.Join(t.TempDir(), "my.ledger"),
+		Options{Wait: 5 * time.Second},
+	)
 	_, err := l.Register(t.Context(), "houses", testTotal(c))
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +102,10 @@ func TestReserveAndCommit(t *testing.T) {
 		want := map[budget.Currency]float64{budget.ZCDP: .02, budget.GDP: .04}[c]
 		cost, delta := first.Charge.Value()
 		if cost < want || cost > want+1e-11 || delta != 0 {
-			t.Errorf("%v: charge %v, %v", c, cost, delta)
+			t.Errorf(
+				"%v: charge %v, %v",
+				c, cost, delta,
+			)
 		}
 		a := readAccount(t, l, "houses")
 		if a.Reserved != first.Charge ||
@@ -119,13 +129,22 @@ func TestReserveAndCommit(t *testing.T) {
 		}
 		book, err := l.Verify(t.Context(), first.Head)
 		if err != nil || book.Head().Sequence != 4 {
-			t.Errorf("%v, %v", book.Head(), err)
+			t.Errorf(
+				"%v, %v",
+				book.Head(), err,
+			)
 		}
 		if info, err := os.Stat(l.path); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("mode %v, %v", info.Mode(), err)
+			t.Errorf(
+				"mode %v, %v",
+				info.Mode(), err,
+			)
 		}
 		if left, err := os.ReadDir(filepath.Dir(l.path)); err != nil || len(left) != 1 {
-			t.Errorf("left in the folder: %v, %v", left, err)
+			t.Errorf(
+				"left in the folder: %v, %v",
+				left, err,
+			)
 		}
 	}
 }
@@ -152,7 +171,10 @@ func TestNeverAboveTotal(t *testing.T) {
 	}
 	// The total (3, 5e-6) is mu² = .4835.
 	if n-1 != 12 {
-		t.Errorf("%d runs of mu² .04 within %+v", n-1, a.Limit)
+		t.Errorf(
+			"%d runs of mu² .04 within %+v",
+			n-1, a.Limit,
+		)
 	}
 	want := `the run costs mu² 0.04, but data set "houses" (total epsilon 3, delta 1e-5) has only 0.003549 left`
 	if !strings.Contains(
@@ -231,8 +253,14 @@ func TestRefusals(t *testing.T) {
 	_, errOther := l.Reserve(t.Context(), other)
 	_, errMixed := l.Reserve(t.Context(), mixed)
 	_, errTwice := l.Register(t.Context(), "houses", testTotal(budget.GDP))
-	_, errName := l.Register(t.Context(), " houses\x1b", testTotal(budget.GDP))
-	_, errTotal := l.Register(t.Context(), "trees", budget.Total{Epsilon: 1})
+	_, errName := l.Register(
+		t.Context(), " houses\x1b",
+		testTotal(budget.GDP),
+	)
+	_, errTotal := l.Register(
+		t.Context(), "trees",
+		budget.Total{Epsilon: 1},
+	)
 	for _, v := range []struct{ got, want error }{
 		{errOther, ErrUnknown},
 		{errMixed, ErrRelation},
@@ -242,7 +270,10 @@ func TestRefusals(t *testing.T) {
 		{errTotal, budget.ErrTarget},
 	} {
 		if !errors.Is(v.got, v.want) {
-			t.Errorf("%v, want %v", v.got, v.want)
+			t.Errorf(
+				"%v, want %v",
+				v.got, v.want,
+			)
 		}
 	}
 	if after, err := os.ReadFile(l.path); err != nil || !bytes.Equal(before, after) {
@@ -277,17 +308,26 @@ func TestPeopleLedgerAdmitsMatchingRuns(t *testing.T) {
 		var err error
 		r.Plan, err = budget.Calibrate(
 			r.Plan.Tree(),
-			budget.Target{Epsilon: 20, Delta: 1e-6, Unit: c.unit},
+			budget.Target{
+				Epsilon: 20,
+				Delta:   1e-6,
+				Unit:    c.unit,
+			},
 		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := l.Reserve(t.Context(), r); !errors.Is(err, c.want) {
-			t.Errorf("%+v: %v, want %v", c.unit, err, c.want)
+			t.Errorf(
+				"%+v: %v, want %v",
+				c.unit, err, c.want,
+			)
 		}
 	}
 	a := readAccount(t, l, "people")
-	if len(a.Runs) != 2 || a.Runs[1].Unit != "who" || a.Runs[1].MaxRows != 5 {
+	if len(a.Runs) != 2 ||
+		a.Runs[1].Unit != "who" ||
+		a.Runs[1].MaxRows != 5 {
 		t.Errorf("%+v", a.Runs)
 	}
 	if _, err := l.Verify(t.Context()); err != nil {
@@ -312,7 +352,10 @@ func TestNoLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	put("empty", nil)
-	put("text", []byte(strings.Repeat("price,rooms\n1,2\n", 1000)))
+	put(
+		"text",
+		[]byte(strings.Repeat("price,rooms\n1,2\n", 1000)),
+	)
 	put("cut", image[:len(image)/4])
 	if err := os.Symlink(good.path, path("link")); err != nil {
 		t.Fatal(err)
@@ -320,7 +363,10 @@ func TestNoLedger(t *testing.T) {
 	if err := os.Mkdir(path("folder"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	db, err := bolt.Open(path("other-store"), 0o600, &bolt.Options{PageSize: pageSize})
+	db, err := bolt.Open(
+		path("other-store"), 0o600,
+		&bolt.Options{PageSize: pageSize},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +407,8 @@ func TestNoLedger(t *testing.T) {
 		_, errRead := l.Read(t.Context())
 		_, errReserve := l.Reserve(t.Context(), newRequest(t, .1))
 		for _, err := range []error{errRead, errReserve} {
-			if !errors.Is(err, want) || !strings.HasPrefix(err.Error(), path(name)+": ") {
+			if !errors.Is(err, want) ||
+				!strings.HasPrefix(err.Error(), path(name)+": ") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -388,7 +435,9 @@ func TestBusyLedgerWaitsThenFails(t *testing.T) {
 	waits := 0
 	second := New(
 		l.path,
-		Options{Wait: 50 * time.Millisecond, Waiting: func() { waits++ }},
+		Options{Wait: 50 * time.Millisecond, Waiting: func() {
+			waits++
+		}},
 	)
 	_, err = second.Reserve(t.Context(), newRequest(t, .1))
 	if !errors.Is(err, ErrBusy) || waits != 1 {
@@ -406,7 +455,9 @@ func TestBusyLedgerWaitsThenFails(t *testing.T) {
 	if _, err := third.Read(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	fourth := New(l.path, Options{Waiting: func() { holder.db.Close() }})
+	fourth := New(l.path, Options{Waiting: func() {
+		holder.db.Close()
+	}})
 	if _, err := fourth.Reserve(t.Context(), newRequest(t, .1)); err != nil {
 		t.Errorf("once it is free: %v", err)
 	}
@@ -551,7 +602,10 @@ func TestPlanRoundTrip(t *testing.T) {
 			got, err := r.recomputePrice(c)
 			diff := cmp.Diff(p.Charge(c), got)
 			if diff != "" || err != nil {
-				t.Errorf("%v %v: %s", c, err, diff)
+				t.Errorf(
+					"%v %v: %s",
+					c, err, diff,
+				)
 			}
 		}
 	}
@@ -560,7 +614,13 @@ func TestPlanRoundTrip(t *testing.T) {
 		{Name: "a", Op: "leaf"},
 		{Name: "a", Op: "gaussian"},
 		{Name: "a", Op: "par"},
-		{Name: "a", Op: "gaussian", Draws: 1, Mu: 1, Kids: []Step{{}}},
+		{
+			Name:  "a",
+			Op:    "gaussian",
+			Draws: 1,
+			Mu:    1,
+			Kids:  []Step{{}},
+		},
 	} {
 		_, err := (&Run{Plan: bad}).recomputePrice(budget.ZCDP)
 		if err == nil {
@@ -584,7 +644,10 @@ func TestPublicColumns(t *testing.T) {
 	if !errors.Is(err, ErrInvalid) {
 		t.Errorf("no list: %v", err)
 	}
-	_, err = l.Register(t.Context(), "houses", promise, "income", "debt\xff")
+	_, err = l.Register(
+		t.Context(), "houses", promise,
+		"income", "debt\xff",
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -604,13 +667,19 @@ func TestPublicColumns(t *testing.T) {
 		r.Public = c.public
 		_, err := l.Reserve(t.Context(), r)
 		if !errors.Is(err, c.want) {
-			t.Errorf("%q: %v, want %v", c.public, err, c.want)
+			t.Errorf(
+				"%q: %v, want %v",
+				c.public, err, c.want,
+			)
 		}
 	}
 	a := readAccount(t, l, "houses")
 	if len(a.Runs) != 2 ||
 		!cmp.Equal(a.Private, []string{"income", "debt\uFFFD"}) ||
-		!cmp.Equal(a.Runs[0].Public, []string{"home", "target"}) {
+		!cmp.Equal(
+			a.Runs[0].Public,
+			[]string{"home", "target"},
+		) {
 		t.Errorf("%+v", a)
 	}
 	if _, err := l.Verify(t.Context()); err != nil {
@@ -645,7 +714,10 @@ func TestRecords(t *testing.T) {
 		r.Records = c.records
 		_, err := l.Reserve(t.Context(), r)
 		if !errors.Is(err, c.want) {
-			t.Errorf("run %d: %v, want %v", i, err, c.want)
+			t.Errorf(
+				"run %d: %v, want %v",
+				i, err, c.want,
+			)
 		}
 	}
 	a := readAccount(t, l, "houses")
@@ -685,7 +757,10 @@ func TestGoldenLedger(t *testing.T) {
 		b.Head() != head ||
 		len(b.Datasets) != 2 ||
 		len(b.Datasets[0].Runs) != 2 ||
-		!cmp.Equal(b.Datasets[1].Private, []string{"income", "debt"}) {
+		!cmp.Equal(
+			b.Datasets[1].Private,
+			[]string{"income", "debt"},
+		) {
 		t.Fatalf("%v, %v", b, err)
 	}
 	for _, c := range []struct {
@@ -696,7 +771,10 @@ func TestGoldenLedger(t *testing.T) {
 		r.Records = c.records
 		_, err := l.Reserve(t.Context(), r)
 		if !errors.Is(err, c.want) {
-			t.Errorf("%s: %v, want %v", c.records, err, c.want)
+			t.Errorf(
+				"%s: %v, want %v",
+				c.records, err, c.want,
+			)
 		}
 	}
 	if _, err := l.Verify(t.Context(), head); err != nil {

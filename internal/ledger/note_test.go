@@ -96,7 +96,11 @@ func TestNoteEdited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	edited := strings.Replace(string(data), `"what":"audit"`, `"what":"audiT"`, 1)
+	edited := strings.Replace(
+		string(data),
+		`"what":"audit"`,
+		`"what":"audiT"`, 1,
+	)
 	if edited == string(data) {
 		t.Fatal("the note is not in the file")
 	}
@@ -117,14 +121,25 @@ func TestNoteEdited(t *testing.T) {
 			n.Dataset = "gardens"
 			e.Note = &n
 		},
-		"with a run":       func(e *Entry) { e.Run = list[2].Run },
-		"of a reservation": func(e *Entry) { e.Of = 3 },
-		"without a date":   func(e *Entry) { e.Date = "" },
-		"without what":     func(e *Entry) { e.Note = nil },
+		"with a run": func(e *Entry) {
+			e.Run = list[2].Run
+		},
+		"of a reservation": func(e *Entry) {
+			e.Of = 3
+		},
+		"without a date": func(e *Entry) {
+			e.Date = ""
+		},
+		"without what": func(e *Entry) {
+			e.Note = nil
+		},
 	} {
 		e := *list[6]
 		edit(&e)
-		made := append(append([]*Entry{}, list[:6]...), &e)
+		made := append(
+			append([]*Entry{}, list[:6]...),
+			&e,
+		)
 		seal(made)
 		_, err := fileOf(t, made).Read(t.Context())
 		if !errors.Is(err, ErrDamaged) {
@@ -135,9 +150,15 @@ func TestNoteEdited(t *testing.T) {
 	n := audited
 	n.Table = "/data/other.csv"
 	other.Note = &n
-	made := append(append([]*Entry{}, list[:6]...), &other)
+	made := append(
+		append([]*Entry{}, list[:6]...),
+		&other,
+	)
 	seal(made)
-	_, err = fileOf(t, made).Verify(t.Context(), Head{7, old[6]})
+	_, err = fileOf(t, made).Verify(
+		t.Context(),
+		Head{7, old[6]},
+	)
 	if !errors.Is(err, ErrHead) {
 		t.Errorf("%v", err)
 	}

@@ -159,7 +159,9 @@ func TestTwoProcessesKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		seed := random.Uint64()
-		go func() { results <- killRepeatedly(t, file, logs[i], seed, &kills[i]) }()
+		go func() {
+			results <- killRepeatedly(t, file, logs[i], seed, &kills[i])
+		}()
 	}
 	finished := 0
 	check := func() {
@@ -169,8 +171,13 @@ func TestTwoProcessesKilled(t *testing.T) {
 			out += cost
 		}
 		a := readAccount(t, l, "houses") // read after the logs, because spending only grows
-		if a.Spent().Cost < out || !a.Spent().FitsIn(a.Limit) {
-			t.Errorf("released %d, spent %d, limit %d", out, a.Spent().Cost, a.Limit.Cost)
+		if a.Spent().Cost < out ||
+			!a.Spent().FitsIn(a.Limit) {
+			t.Errorf(
+				"released %d, spent %d, limit %d",
+				out, a.Spent().Cost,
+				a.Limit.Cost,
+			)
 		}
 	}
 	for finished < 2 {
@@ -192,8 +199,13 @@ func TestTwoProcessesKilled(t *testing.T) {
 		_, n := sumChildLog(t, log)
 		runs += n
 	}
-	if runs != 2**debits || a.Left().Cost > a.Limit.Cost/10 {
-		t.Errorf("%d runs, %d left of %d", runs, a.Left().Cost, a.Limit.Cost)
+	if runs != 2**debits ||
+		a.Left().Cost > a.Limit.Cost/10 {
+		t.Errorf(
+			"%d runs, %d left of %d",
+			runs, a.Left().Cost,
+			a.Limit.Cost,
+		)
 	}
 	t.Logf(
 		"%d runs, %v kills, %d entries, %d reserved for good",
@@ -237,7 +249,10 @@ func crashChild(t *testing.T, file, job, step string) {
 	out, err := childCommand(t, "crash", file, job+" "+step).CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != -1 {
-		t.Fatalf("%s, %s: %v, %s", job, step, err, out)
+		t.Fatalf(
+			"%s, %s: %v, %s",
+			job, step, err, out,
+		)
 	}
 }
 
@@ -300,7 +315,8 @@ func TestKilledAtEveryStep(t *testing.T) {
 		l := newLedger(t, budget.ZCDP)
 		crashChild(t, l.path, tt.job, tt.step)
 		a := readAccount(t, l, "houses")
-		if (a.Reserved == one) != tt.reserved || (a.Committed == one) != tt.committed {
+		if (a.Reserved == one) != tt.reserved ||
+			(a.Committed == one) != tt.committed {
 			t.Errorf(
 				"%s, killed at %s: reserved %v, committed %v",
 				tt.job,
@@ -311,7 +327,10 @@ func TestKilledAtEveryStep(t *testing.T) {
 		}
 		_, err := l.Reserve(t.Context(), childRequest(1))
 		if err != nil {
-			t.Errorf("%s, killed at %s: the next run: %v", tt.job, tt.step, err)
+			t.Errorf(
+				"%s, killed at %s: the next run: %v",
+				tt.job, tt.step, err,
+			)
 		}
 		if _, err := l.Verify(t.Context()); err != nil {
 			t.Error(err)
@@ -321,15 +340,22 @@ func TestKilledAtEveryStep(t *testing.T) {
 		l := New(filepath.Join(t.TempDir(), "my.ledger"), Options{})
 		crashChild(t, l.path, "register", step)
 		_, err := l.Read(t.Context())
-		if (err == nil) != exists || err != nil && !errors.Is(err, ErrUnreadable) {
-			t.Errorf("register, killed at %s: %v", step, err)
+		if (err == nil) != exists ||
+			err != nil && !errors.Is(err, ErrUnreadable) {
+			t.Errorf(
+				"register, killed at %s: %v",
+				step, err,
+			)
 		}
 		_, err = l.Register(t.Context(), "houses", testTotal(budget.ZCDP))
 		if err != nil && !exists || exists && !errors.Is(err, ErrExists) {
 			t.Errorf("again after %s: %v", step, err)
 		}
 		if left, err := os.ReadDir(filepath.Dir(l.path)); err != nil || len(left) != 1 {
-			t.Errorf("left after %s and the next command: %v, %v", step, left, err)
+			t.Errorf(
+				"left after %s and the next command: %v, %v",
+				step, left, err,
+			)
 		}
 	}
 }

@@ -25,8 +25,16 @@ func TestSpendPrices(t *testing.T) {
 		{Spend{Mu: .2}, budget.ZCDP, .02, 0},
 		{Spend{Mu: .2}, budget.GDP, .04, 0},
 		{Spend{Epsilon: .1}, budget.ZCDP, .005, 0},
-		{Spend{Epsilon: .1, Delta: 1e-7}, budget.ZCDP, .005, 1e-7},
-		{Spend{Epsilon: .1, Delta: 1e-7}, budget.GDP, box(budget.GDP, .1), 1e-7},
+		{
+			Spend{Epsilon: .1, Delta: 1e-7},
+			budget.ZCDP, .005, 1e-7,
+		},
+		{
+			Spend{Epsilon: .1, Delta: 1e-7},
+			budget.GDP,
+			box(budget.GDP, .1),
+			1e-7,
+		},
 	} {
 		c, err := x.spend.Price(x.currency)
 		cost, delta := c.Value()
@@ -77,7 +85,11 @@ func TestSpend(t *testing.T) {
 	before := readAccount(t, l, "houses").Left()
 	_, charge, err := l.Spend(
 		t.Context(),
-		Spend{Dataset: "houses", Rho: .01, Note: "yearly counts"},
+		Spend{
+			Dataset: "houses",
+			Rho:     .01,
+			Note:    "yearly counts",
+		},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -89,11 +101,17 @@ func TestSpend(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	var spent *SpentError
-	_, _, err = l.Spend(t.Context(), Spend{Dataset: "houses", Rho: 10})
+	_, _, err = l.Spend(
+		t.Context(),
+		Spend{Dataset: "houses", Rho: 10},
+	)
 	if !errors.As(err, &spent) {
 		t.Errorf("past the total: %v", err)
 	}
-	_, _, err = l.Spend(t.Context(), Spend{Dataset: "gardens", Rho: .01})
+	_, _, err = l.Spend(
+		t.Context(),
+		Spend{Dataset: "gardens", Rho: .01},
+	)
 	if !errors.Is(err, ErrUnknown) {
 		t.Errorf("unknown: %v", err)
 	}
@@ -123,7 +141,10 @@ func TestLedgerUpgradesOnlyWhenNeeded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b := mustRead(t, l); b.format != formatOne || len(b.Entries) != 8 {
-		t.Errorf("%s with %d entries", b.format, len(b.Entries))
+		t.Errorf(
+			"%s with %d entries",
+			b.format, len(b.Entries),
+		)
 	}
 	r := newRequest(t, .1)
 	r.Note = "the last one"
@@ -135,9 +156,15 @@ func TestLedgerUpgradesOnlyWhenNeeded(t *testing.T) {
 		len(b.Entries) != 10 ||
 		b.Entries[8].Kind != KindUpgrade ||
 		b.Entries[9].Run.Note != r.Note {
-		t.Errorf("%s with %d entries", b.format, len(b.Entries))
+		t.Errorf(
+			"%s with %d entries",
+			b.format, len(b.Entries),
+		)
 	}
-	_, _, err = l.Spend(t.Context(), Spend{Dataset: "houses", Epsilon: .1})
+	_, _, err = l.Spend(
+		t.Context(),
+		Spend{Dataset: "houses", Epsilon: .1},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +189,11 @@ func TestCoverAndOutrightDeltaAreCharged(t *testing.T) {
 	}
 	words := budget.FixedLeaf(
 		"words",
-		budget.Law{Kind: budget.Approximate, Delta: 1e-7, Draws: 1},
+		budget.Law{
+			Kind:  budget.Approximate,
+			Delta: 1e-7,
+			Draws: 1,
+		},
 	)
 	tree := budget.Parallel("fit",
 		budget.Sequence("train", words, budget.GaussianLeaf("rest", 1, 1)),
@@ -170,7 +201,10 @@ func TestCoverAndOutrightDeltaAreCharged(t *testing.T) {
 	)
 	tree.Coin = .1
 	r := newRequest(t, .1)
-	r.Plan, err = budget.Calibrate(tree, budget.Target{Epsilon: .1, Delta: 1e-6})
+	r.Plan, err = budget.Calibrate(
+		tree,
+		budget.Target{Epsilon: .1, Delta: 1e-6},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +250,10 @@ func TestCoinRunIsChargedAsItsCover(t *testing.T) {
 	)
 	tree.Coin = .1
 	r := newRequest(t, .1)
-	r.Plan, err = budget.Calibrate(tree, budget.Target{Epsilon: .1, Delta: 1e-6})
+	r.Plan, err = budget.Calibrate(
+		tree,
+		budget.Target{Epsilon: .1, Delta: 1e-6},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,22 +269,36 @@ func TestCoinRunIsChargedAsItsCover(t *testing.T) {
 		last.Run.Mu != mu ||
 		got.Charge != budget.CoverCharge(b.Datasets[0].Promise.Currency, mu, 0) ||
 		got.Charge.Delta == 0 {
-		t.Errorf("%s, %+v, charged %+v", b.format, last.Run, got.Charge)
+		t.Errorf(
+			"%s, %+v, charged %+v",
+			b.format, last.Run, got.Charge,
+		)
 	}
 	if _, err := l.Verify(t.Context()); err != nil {
 		t.Error(err)
 	}
-	for _, wrong := range []float64{mu / 2, 0, math.NaN(), math.Inf(1), -mu} {
+	for _, wrong := range []float64{
+		mu / 2, 0, math.NaN(),
+		math.Inf(1), -mu,
+	} {
 		last.Run.Mu = wrong
 		if err := b.auditPrices(); err == nil {
-			t.Errorf("mu %v in place of %v passes", wrong, mu)
+			t.Errorf(
+				"mu %v in place of %v passes",
+				wrong, mu,
+			)
 		}
 	}
 	a := *b.Datasets[0]
 	a.Promise.BlackBox = 0
 	c, err := a.Price(r.Plan)
-	if err != nil || c != r.Plan.Charge(a.Promise.Currency) || c.Delta != 0 {
-		t.Errorf("without room: %+v, %v", c, err)
+	if err != nil ||
+		c != r.Plan.Charge(a.Promise.Currency) ||
+		c.Delta != 0 {
+		t.Errorf(
+			"without room: %+v, %v",
+			c, err,
+		)
 	}
 }
 

@@ -52,7 +52,10 @@ func TestStop(t *testing.T) {
 				if first, second := run.Stop(t.Context(), aRelease),
 					run.Commit(t.Context(), aRelease); !errors.Is(first, ErrCommitted) ||
 					!errors.Is(second, ErrCommitted) {
-					t.Errorf("stopped again: %v, committed: %v", first, second)
+					t.Errorf(
+						"stopped again: %v, committed: %v",
+						first, second,
+					)
 				}
 			}
 			sums, err := l.Account(t.Context(), "houses")
@@ -131,7 +134,10 @@ func TestStopIsAudited(t *testing.T) {
 		list[3].Charge = &wrong
 		err := fileErr(t, list)
 		if !errors.Is(err, ErrDamaged) {
-			t.Errorf("stopped for %+v in place of %+v: %v", wrong, right, err)
+			t.Errorf(
+				"stopped for %+v in place of %+v: %v",
+				wrong, right, err,
+			)
 		}
 	}
 	list := mustRead(t, l).Entries

@@ -74,7 +74,10 @@ func TestTallyIsTheChain(t *testing.T) {
 				got.Records != want.Records ||
 				!cmp.Equal(got.Dataset, want.Dataset) ||
 				got.Promise != want.Promise {
-				t.Errorf("after %s: %+v, want %+v", after, got, want)
+				t.Errorf(
+					"after %s: %+v, want %+v",
+					after, got, want,
+				)
 			}
 		}
 		s, err := l.openStore(t.Context(), false, nil, 0)
@@ -94,7 +97,10 @@ func TestTallyIsTheChain(t *testing.T) {
 	}
 	var open []*Reservation
 	for k := range 12 {
-		r, err := l.Reserve(t.Context(), newRequest(t, .01*float64(k+1)))
+		r, err := l.Reserve(
+			t.Context(),
+			newRequest(t, .01*float64(k+1)),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +129,11 @@ func TestTallyIsTheChain(t *testing.T) {
 		case 3:
 			_, _, err := l.Spend(
 				t.Context(),
-				Spend{Dataset: "houses", Rho: .001, Note: "counts"},
+				Spend{
+					Dataset: "houses",
+					Rho:     .001,
+					Note:    "counts",
+				},
 			)
 			if err != nil {
 				t.Fatal(err)
@@ -150,7 +160,9 @@ func TestTallyIsTheChain(t *testing.T) {
 // sums are then recomputed.
 func TestStaleTally(t *testing.T) {
 	for name, change := range map[string]func(tx *bolt.Tx) error{
-		"absent": func(tx *bolt.Tx) error { return tx.DeleteBucket(tallyBucket()) },
+		"absent": func(tx *bolt.Tx) error {
+			return tx.DeleteBucket(tallyBucket())
+		},
 		"damaged": func(tx *bolt.Tx) error {
 			return tx.Bucket(tallyBucket()).Put(tallyKey(), []byte("x"))
 		},
@@ -183,7 +195,10 @@ func TestStaleTally(t *testing.T) {
 		want := second.Charge.Plus(gaussianPlan(t, .1, budget.AddRemove).Charge(budget.ZCDP))
 		a := readAccount(t, l, "houses")
 		if a.Spent() != want {
-			t.Errorf("%s: spent %v, want %v", name, a.Spent(), want)
+			t.Errorf(
+				"%s: spent %v, want %v",
+				name, a.Spent(), want,
+			)
 		}
 	}
 }
@@ -286,7 +301,10 @@ func TestLongLedger(t *testing.T) {
 	}
 	smallPages, small := cost(100)
 	largePages, large := cost(20000)
-	t.Logf("pages %d and %d, bytes %d and %d", smallPages, largePages, small, large)
+	t.Logf(
+		"pages %d and %d, bytes %d and %d",
+		smallPages, largePages, small, large,
+	)
 	if largePages > smallPages+10 || large > 2*small+(1<<20) {
 		t.Errorf(
 			"an operation on 20,000 entries looks at %d pages and allocates %d bytes, on 100 at %d and %d",
@@ -357,7 +375,10 @@ func TestOtherNames(t *testing.T) {
 		}
 		x, err := l.Reserve(t.Context(), r)
 		if err != nil || !slices.Equal(x.Others, want) {
-			t.Errorf("run %d: others %v, want %v (%v)", k, x.Others, want, err)
+			t.Errorf(
+				"run %d: others %v, want %v (%v)",
+				k, x.Others, want, err,
+			)
 		}
 	}
 	for _, name := range []string{
@@ -371,13 +392,19 @@ func TestOtherNames(t *testing.T) {
 			t.Errorf("%+q: %v", name, err)
 		}
 	}
-	for _, name := range []string{"caf\u00e9", "houses-2", "horses"} {
+	for _, name := range []string{
+		"caf\u00e9", "houses-2",
+		"horses",
+	} {
 		_, err := l.Register(t.Context(), name, testTotal(budget.ZCDP))
 		if err != nil {
 			t.Errorf("%+q: %v", name, err)
 		}
 	}
-	_, err = l.Register(t.Context(), "cafe\u0301", testTotal(budget.ZCDP))
+	_, err = l.Register(
+		t.Context(), "cafe\u0301",
+		testTotal(budget.ZCDP),
+	)
 	if !errors.Is(err, ErrExists) {
 		t.Errorf("decomposed: %v", err)
 	}

@@ -98,7 +98,10 @@ func TestEveryEditedEntryIsDetected(t *testing.T) {
 		t.Helper()
 		_, err := readBook(edited, head)
 		if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrVersion) {
-			t.Fatalf("entry %d, %s: %v", i+1, what, err)
+			t.Fatalf(
+				"entry %d, %s: %v",
+				i+1, what, err,
+			)
 		}
 	}
 	for i := range raw {
@@ -129,7 +132,10 @@ func TestEveryEditedEntryIsDetected(t *testing.T) {
 			continue // the other edits do not change content, and are slow
 		}
 		found("removed", i, slices.Delete(slices.Clone(raw), i, i+1))
-		found("twice", i, slices.Insert(slices.Clone(raw), i, raw[i]))
+		found(
+			"twice", i,
+			slices.Insert(slices.Clone(raw), i, raw[i]),
+		)
 		if i > 0 {
 			edited = slices.Clone(raw)
 			edited[i] = raw[i-1]
@@ -164,7 +170,10 @@ func TestEveryTruncation(t *testing.T) {
 		b := &Book{hashes: hashes}
 		for k := n + 1; k <= thousand; k++ {
 			if b.Contains(Head{int64(k), all[k-1]}) {
-				t.Fatalf("put back to entry %d, head %d was found", n, k)
+				t.Fatalf(
+					"put back to entry %d, head %d was found",
+					n, k,
+				)
 			}
 		}
 		if !b.Contains(Head{int64(n), all[n-1]}) {
@@ -203,12 +212,22 @@ func TestRewrittenChainMissesKnownHead(t *testing.T) {
 		}
 		l := fileOf(t, fresh)
 		if _, err := l.Verify(t.Context()); err != nil {
-			t.Fatalf("edited at %d: the test wants a consistent ledger: %v", edit+1, err)
+			t.Fatalf(
+				"edited at %d: the test wants a consistent ledger: %v",
+				edit+1, err,
+			)
 		}
 		for k := range list {
-			_, err := l.Verify(t.Context(), Head{int64(k + 1), old[k]})
-			if k < edit && err != nil || k >= edit && !errors.Is(err, ErrHead) {
-				t.Fatalf("edited at %d, head %d: %v", edit+1, k+1, err)
+			_, err := l.Verify(
+				t.Context(),
+				Head{int64(k + 1), old[k]},
+			)
+			if k < edit && err != nil ||
+				k >= edit && !errors.Is(err, ErrHead) {
+				t.Fatalf(
+					"edited at %d, head %d: %v",
+					edit+1, k+1, err,
+				)
 			}
 		}
 	}
@@ -264,11 +283,21 @@ func TestImpossibleEntriesAreRejected(t *testing.T) {
 			r.Charge.Cost = 0
 			l[2].Run = &r
 		},
-		"a commit of nothing":    func(l []*Entry) { l[3].Of = 2 },
-		"a commit of the future": func(l []*Entry) { l[3].Of = 5 },
-		"a second commit":        func(l []*Entry) { l[5].Of = 3 },
-		"an unknown kind":        func(l []*Entry) { l[3].Kind = "refund" },
-		"keys of two kinds":      func(l []*Entry) { l[3].Run = l[2].Run },
+		"a commit of nothing": func(l []*Entry) {
+			l[3].Of = 2
+		},
+		"a commit of the future": func(l []*Entry) {
+			l[3].Of = 5
+		},
+		"a second commit": func(l []*Entry) {
+			l[5].Of = 3
+		},
+		"an unknown kind": func(l []*Entry) {
+			l[3].Kind = "refund"
+		},
+		"keys of two kinds": func(l []*Entry) {
+			l[3].Run = l[2].Run
+		},
 		"a second beginning": func(l []*Entry) {
 			l[3].Kind = KindOpen
 			l[3].Format = Format
@@ -293,7 +322,9 @@ func TestImpossibleEntriesAreRejected(t *testing.T) {
 			l[2].Run = &r
 			l[4].Run = &q
 		},
-		"no date": func(l []*Entry) { l[2].Date = "yesterday" },
+		"no date": func(l []*Entry) {
+			l[2].Date = "yesterday"
+		},
 	}
 	for name, edit := range edits {
 		list, _, _ := chainOf(t, 8)
@@ -345,7 +376,10 @@ func TestEveryByteOfTheFile(t *testing.T) {
 		}
 	}
 	if same == 0 || refused == 0 {
-		t.Errorf("%d flips changed nothing, %d were refused", same, refused)
+		t.Errorf(
+			"%d flips changed nothing, %d were refused",
+			same, refused,
+		)
 	}
 	for size := 0; size < len(image); size += 1021 {
 		err := os.WriteFile(l.path, image[:size], 0o600)
@@ -354,8 +388,14 @@ func TestEveryByteOfTheFile(t *testing.T) {
 		}
 		b, err := l.Read(t.Context())
 		if err == nil && !slices.Equal(b.hashes, want) {
-			t.Fatalf("cut at %d: other entries, and no error", size)
+			t.Fatalf(
+				"cut at %d: other entries, and no error",
+				size,
+			)
 		}
 	}
-	t.Logf("%d flips changed nothing, %d were refused", same, refused)
+	t.Logf(
+		"%d flips changed nothing, %d were refused",
+		same, refused,
+	)
 }

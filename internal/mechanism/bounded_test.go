@@ -88,7 +88,10 @@ func searchNeighbours(
 			worst = math.Max(worst, changeNorm(x, y))
 		})
 		if worst > sens {
-			t.Errorf("%v: change %v above the declared sensitivity %v", rel, worst, sens)
+			t.Errorf(
+				"%v: change %v above the declared sensitivity %v",
+				rel, worst, sens,
+			)
 		}
 		if worst < reached*sens {
 			t.Errorf(
@@ -136,28 +139,39 @@ func TestSubstitutionCoversRemoval(t *testing.T) {
 		return kendall.Rank(x, nil)
 	}
 	for name, bound := range map[string]func(s *Session) float64{
-		"count": func(s *Session) float64 { return s.Count(3).sens },
+		"count": func(s *Session) float64 {
+			return s.Count(3).sens
+		},
 		"histogram": func(s *Session) float64 {
 			return s.NewHistogram([]int{1, 4}, 3).Bound().sens
 		},
 		"sums": func(s *Session) float64 {
-			return s.NewSums([]float64{0, -1, 2}, []float64{1, 1, 3}).Bound().sens
+			return s.NewSums(
+				[]float64{0, -1, 2},
+				[]float64{1, 1, 3},
+			).Bound().sens
 		},
-		"bin sums": func(s *Session) float64 { return s.NewBinSums(3, .5).Bound().sens },
+		"bin sums": func(s *Session) float64 {
+			return s.NewBinSums(3, .5).Bound().sens
+		},
 		"value sums": func(s *Session) float64 {
 			return s.NewValueSums([]int{3, 2}).Bound().sens
 		},
 		"tree counts": func(s *Session) float64 {
 			return s.NewTreeCounts(2, []int{3}).Bound().sens
 		},
-		"moments": func(s *Session) float64 { return s.NewMoments(1).Bound().sens },
+		"moments": func(s *Session) float64 {
+			return s.NewMoments(1).Bound().sens
+		},
 		"group sums": func(s *Session) float64 {
 			return s.NewGroupSums(2, []bool{false}).Bound().sens
 		},
 		"cross": func(s *Session) float64 {
 			return s.NewCross(2, 3, .5).Bound().sens
 		},
-		"gram": func(s *Session) float64 { return s.NewGram(2, 3).Bound().sens },
+		"gram": func(s *Session) float64 {
+			return s.NewGram(2, 3).Bound().sens
+		},
 		"node grams": func(s *Session) float64 {
 			return s.NewNodeGrams(2, 2, 3).Bound().sens
 		},
@@ -171,7 +185,9 @@ func TestSubstitutionCoversRemoval(t *testing.T) {
 		"products": func(s *Session) float64 {
 			return s.NewProducts([]int{0, 2}).Scores([]int{0, 1}).sens
 		},
-		"sizes": func(s *Session) float64 { return s.NewSizeCounts(4).boundCounts().sens },
+		"sizes": func(s *Session) float64 {
+			return s.NewSizeCounts(4).boundCounts().sens
+		},
 		"squares": func(s *Session) float64 {
 			return s.NewSquareSums(Nodes{}, CellGroups{}, 1).boundSums().sens
 		},
@@ -181,14 +197,21 @@ func TestSubstitutionCoversRemoval(t *testing.T) {
 		"votes": func(s *Session) float64 {
 			return s.NewVotes(5, 2).Scores([]int{0, 1}).sens
 		},
-		"ballots": func(s *Session) float64 { return s.NewVotes(5, 2).Counts().sens },
+		"ballots": func(s *Session) float64 {
+			return s.NewVotes(5, 2).Counts().sens
+		},
 		"classes": func(s *Session) float64 {
 			return s.NewClassStats(2, 3, 1.5, ClassWeights{}).Bound().sens
 		},
 		"weighed classes": func(s *Session) float64 {
-			return s.NewClassStats(2, 3, 1.5, ClassWeights{3, .1, .2, 1}).Bound().sens
+			return s.NewClassStats(
+				2, 3, 1.5,
+				ClassWeights{3, .1, .2, 1},
+			).Bound().sens
 		},
-		"agreement": func(s *Session) float64 { return s.NewAgreement(.5, 2).Sum().sens },
+		"agreement": func(s *Session) float64 {
+			return s.NewAgreement(.5, 2).Sum().sens
+		},
 		"points": func(s *Session) float64 {
 			return s.NewPoints(LeastPoints, 2).Bound().sens
 		},
@@ -263,7 +286,11 @@ func TestHistogramSensitivity(t *testing.T) {
 // of equal columns, and each column has its own cells.
 func TestUnevenHistogramSensitivity(t *testing.T) {
 	weights := []int{1, 4, 1}
-	for _, numbers := range [][]int{{2, 5, 3}, {5, 2, 2}, {2, 2, 5}} {
+	for _, numbers := range [][]int{
+		{2, 5, 3},
+		{5, 2, 2},
+		{2, 2, 5},
+	} {
 		searchNeighbours(t, 2, 27, .999999, func(s *Session, rows []int) Bounded[Vector] {
 			h := s.NewUnevenHistogram(weights, numbers)
 			h.AddColumns(len(rows), func(c int, bins []uint16) {
@@ -277,13 +304,20 @@ func TestUnevenHistogramSensitivity(t *testing.T) {
 	}
 	s := testSession(t, budget.AddRemove, 1)
 	uneven := s.NewUnevenHistogram(weights, []int{2, 5, 1})
-	uneven.Add([][]uint16{{1, 1, 2}, {4, 0, 5}, {0, 1, 0}})
+	uneven.Add([][]uint16{
+		{1, 1, 2},
+		{4, 0, 5},
+		{0, 1, 0},
+	})
 	want := []int64{0, 2, 4, 0, 0, 0, 4, 2}
 	if !slices.EqualFunc(uneven.Bound().value, want,
 		func(got, want int64) bool {
 			return got == want<<20
 		}) {
-		t.Errorf("counts %v, want %v in units of 2^20", uneven.Bound().value, want)
+		t.Errorf(
+			"counts %v, want %v in units of 2^20",
+			uneven.Bound().value, want,
+		)
 	}
 	even := s.NewHistogram(weights, 3).Bound().Sensitivity()
 	if uneven.Bound().Sensitivity() != even {
@@ -304,10 +338,17 @@ func TestUnevenHistogramSensitivity(t *testing.T) {
 }
 
 func TestSumsSensitivity(t *testing.T) {
-	values := []float64{-9, -.5, 0, .25, 9, math.NaN(), math.Inf(1)}
+	values := []float64{
+		-9, -.5, 0, .25,
+		9, math.NaN(),
+		math.Inf(1),
+	}
 	// Under substitution no pair of records attains the bound in the third statistic together with the others.
 	searchNeighbours(t, 2, len(values)*len(values), .996, func(s *Session, rows []int) Bounded[Vector] {
-		b := s.NewSums([]float64{-1, 0, .2}, []float64{.5, 2, .2})
+		b := s.NewSums(
+			[]float64{-1, 0, .2},
+			[]float64{.5, 2, .2},
+		)
 		var x, y, z []float64
 		for _, r := range rows {
 			x = append(x, values[r%7])
@@ -419,15 +460,24 @@ func TestClip(t *testing.T) {
 				}
 			}
 			if is > g.limit {
-				t.Fatalf("norm² %d above the limit %d", is, g.limit)
+				t.Fatalf(
+					"norm² %d above the limit %d",
+					is, g.limit,
+				)
 			}
 			if was <= g.limit && is != was {
-				t.Fatalf("a row of norm² %d within %d was changed", was, g.limit)
+				t.Fatalf(
+					"a row of norm² %d within %d was changed",
+					was, g.limit,
+				)
 			}
 			if was > g.limit &&
 				math.Sqrt(float64(g.limit))-math.Sqrt(float64(is)) > float64(2*p)+
 					math.Sqrt(float64(g.limit))/(1<<14) {
-				t.Fatalf("norm² %d cut to %d with limit %d", was, is, g.limit)
+				t.Fatalf(
+					"norm² %d cut to %d with limit %d",
+					was, is, g.limit,
+				)
 			}
 		}
 	})
@@ -450,7 +500,10 @@ func TestSumsIgnoreOrderAndCuts(t *testing.T) {
 		b.Add([][]float64{order[cut:]})
 		a.Cells().mergeValues(b.Cells().copyValues())
 		if a.sums[0] != whole.sums[0] {
-			t.Fatalf("%d and %d", a.sums[0], whole.sums[0])
+			t.Fatalf(
+				"%d and %d",
+				a.sums[0], whole.sums[0],
+			)
 		}
 	})
 }
@@ -464,10 +517,18 @@ func TestMisshapenBlocksPanic(t *testing.T) {
 		"histogram lengths": func() {
 			s.NewHistogram([]int{1, 1}, 3).Add([][]uint16{{1}, {1, 2}})
 		},
-		"histogram numbers": func() { s.NewUnevenHistogram([]int{1, 1}, []int{3}) },
-		"gram columns":      func() { s.NewGram(2, 1).Add([][]int16{{1}}) },
-		"gram lengths":      func() { s.NewGram(2, 1).Add([][]int16{{1}, {1, 2}}) },
-		"sums columns":      func() { s.NewSums([]float64{0}, []float64{1}).Add(nil) },
+		"histogram numbers": func() {
+			s.NewUnevenHistogram([]int{1, 1}, []int{3})
+		},
+		"gram columns": func() {
+			s.NewGram(2, 1).Add([][]int16{{1}})
+		},
+		"gram lengths": func() {
+			s.NewGram(2, 1).Add([][]int16{{1}, {1, 2}})
+		},
+		"sums columns": func() {
+			s.NewSums([]float64{0}, []float64{1}).Add(nil)
+		},
 		"sums lengths": func() {
 			s.NewSums([]float64{0, 0}, []float64{1, 1}).Add([][]float64{{1}, {1, 2}})
 		},

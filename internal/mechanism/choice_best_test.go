@@ -77,7 +77,10 @@ func TestBestLaw(t *testing.T) {
 	}
 	z := (lost - n*want) / math.Sqrt(n*want*(1-want))
 	if math.Abs(z) > 4.9 {
-		t.Errorf("the first of two was returned %v of %v times, want %v", lost, n, n*want)
+		t.Errorf(
+			"the first of two was returned %v of %v times, want %v",
+			lost, n, n*want,
+		)
 	}
 }
 
@@ -86,7 +89,11 @@ func TestBestLaw(t *testing.T) {
 func TestBestTakesTheBest(t *testing.T) {
 	for seed := uint64(1); seed < 60; seed++ {
 		var given []float64
-		scores := []float64{math.NaN(), .3, .9, math.Inf(-1), .9, .1}
+		scores := []float64{
+			math.NaN(), .3, .9,
+			math.Inf(-1), .9,
+			.1,
+		}
 		w, err := Best(
 			searchSession(t, runsOf(t, 8), seed),
 			"train",
@@ -108,7 +115,10 @@ func TestBestTakesTheBest(t *testing.T) {
 			}
 		}
 		if w.Result != want || w.Score != best {
-			t.Errorf("seed %d: try %d with score %v of %v", seed, w.Result, w.Score, given)
+			t.Errorf(
+				"seed %d: try %d with score %v of %v",
+				seed, w.Result, w.Score, given,
+			)
 		}
 	}
 }
@@ -237,15 +247,24 @@ func TestEventsHideTries(t *testing.T) {
 		events := s.Events()
 		seen, ok := first[w.Candidate]
 		if ok && !reflect.DeepEqual(seen, events) {
-			t.Fatalf("seed %d: %+v, before %+v", seed, events, seen)
+			t.Fatalf(
+				"seed %d: %+v, before %+v",
+				seed, events, seen,
+			)
 		}
 		first[w.Candidate] = events
 		for _, e := range events {
-			within := fmt.Sprintf("fit/train/%s/", []string{"a", "b"}[w.Candidate])
+			within := fmt.Sprintf(
+				"fit/train/%s/",
+				[]string{"a", "b"}[w.Candidate],
+			)
 			won := len(e.Path) > len(within) &&
 				e.Path[:len(within)] == within
 			if won != (e.Released > 0) || won && e.Scale == 0 {
-				t.Errorf("candidate %d won: %+v", w.Candidate, e)
+				t.Errorf(
+					"candidate %d won: %+v",
+					w.Candidate, e,
+				)
 			}
 		}
 	}
@@ -279,7 +298,10 @@ func ExampleBest() {
 	w, err := Best(s, "search", func(candidate int, s *Session) (string, float64, error) {
 		return []string{"coarse", "fine"}[candidate], 1, nil
 	})
-	fmt.Println(w.Result == []string{"coarse", "fine"}[w.Candidate], w.Score, err)
+	fmt.Println(
+		w.Result == []string{"coarse", "fine"}[w.Candidate],
+		w.Score, err,
+	)
 	// Output: true 1 <nil>
 }
 
@@ -300,6 +322,9 @@ func TestBestRehearsal(t *testing.T) {
 		!reflect.DeepEqual(tried, []int{0, 1}) ||
 		w.Candidate != 0 ||
 		w.Result != 0 {
-		t.Errorf("tried %v, %+v: %v", tried, w, err)
+		t.Errorf(
+			"tried %v, %+v: %v",
+			tried, w, err,
+		)
 	}
 }

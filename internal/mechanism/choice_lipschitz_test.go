@@ -213,7 +213,9 @@ func TestLipschitzValues(t *testing.T) {
 			}
 		}
 		s := testStream(100)
-		sampleSets(t, 300000, expected, func() []int { return l.drawSet(s, exponential) })
+		sampleSets(t, 300000, expected, func() []int {
+			return l.drawSet(s, exponential)
+		})
 	}
 }
 
@@ -268,7 +270,10 @@ func TestLipschitzOfOne(t *testing.T) {
 		for j, v := range x {
 			want := math.Exp(.7*gamma*float64(v)) / total
 			if math.Abs(law[1<<j]-want) > 1e-14 {
-				t.Errorf("gamma %v, candidate %d: %v, want %v", gamma, j, law[1<<j], want)
+				t.Errorf(
+					"gamma %v, candidate %d: %v, want %v",
+					gamma, j, law[1<<j], want,
+				)
 			}
 		}
 	}
@@ -350,7 +355,11 @@ func worstPair(
 func TestLipschitzPrivacy(t *testing.T) {
 	const epsilon = 1
 	most := map[bool]float64{}
-	for _, moves := range [][]int64{{-1, 0, 1}, {-3, 0, 2}, {0, 1}} {
+	for _, moves := range [][]int64{
+		{-1, 0, 1},
+		{-3, 0, 2},
+		{0, 1},
+	} {
 		rate := epsilon / float64(slices.Max(moves)-slices.Min(moves))
 		for d := 2; d <= 6; d++ {
 			for k := 1; k < d; k++ {
@@ -420,20 +429,33 @@ func TestPublishedClassSizes(t *testing.T) {
 				worst,
 			)
 		}
-		t.Logf("exponential %v: log-ratio %.3f at a claimed epsilon of 1", exponential, worst)
+		t.Logf(
+			"exponential %v: log-ratio %.3f at a claimed epsilon of 1",
+			exponential, worst,
+		)
 	}
 	// At rate 1e-9 the scores hardly count, but their order does.
 	for d, want := range map[int]float64{4: .693, 6: 1.099} {
 		k := d / 2
-		ratio, _ := worstPair(d, k, 2, []int64{-1, 0, 1}, published(k, .5, 1e-9, false))
+		ratio, _ := worstPair(
+			d, k, 2,
+			[]int64{-1, 0, 1},
+			published(k, .5, 1e-9, false),
+		)
 		if ratio < want-.001 {
-			t.Errorf("%d of %d: log-ratio %v, expected log k", k, d, ratio)
+			t.Errorf(
+				"%d of %d: log-ratio %v, expected log k",
+				k, d, ratio,
+			)
 		}
 		sound, _ := worstPair(d, k, 2, []int64{-1, 0, 1}, func(x []int64) setLaw {
 			return classLaw(newLipschitzClasses(x, k, .5, 1e-9), false, false)
 		})
 		if sound > 1e-8 {
-			t.Errorf("%d of %d: our sizes have log-ratio %v", k, d, sound)
+			t.Errorf(
+				"%d of %d: our sizes have log-ratio %v",
+				k, d, sound,
+			)
 		}
 	}
 }
@@ -461,7 +483,10 @@ func TestLipschitzPassesOverNothing(t *testing.T) {
 			best := classNoise(0, plain.Gumbel().Value(), exponential)
 			for j := l.k + 1; j <= d; j++ {
 				for i := range l.k {
-					v := classNoise(l.logSize(i, j), plain.Gumbel().Value(), exponential) -
+					v := classNoise(
+						l.logSize(i, j),
+						plain.Gumbel().Value(), exponential,
+					) -
 						l.classLoss(i, j)
 					if v > best {
 						best = v
@@ -497,7 +522,10 @@ func TestLipschitzFarScores(t *testing.T) {
 				for seed := range byte(50) {
 					got := l.drawSet(testStream(seed), exponential)
 					if !slices.Equal(got, []int{1, 3}) {
-						t.Fatalf("gamma %v, rate %v: chose %v", gamma, rate, got)
+						t.Fatalf(
+							"gamma %v, rate %v: chose %v",
+							gamma, rate, got,
+						)
 					}
 				}
 			}

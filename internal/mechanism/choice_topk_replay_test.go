@@ -40,20 +40,32 @@ func TestTopKReplay(t *testing.T) {
 			a := release(first, 10, 0, 5, 5, 9)
 			b := release(near, 11, -1, 4, 6, 9)
 			if !slices.Equal(a, b) {
-				t.Fatalf("%v: the neighbour released %v, recorded %v", form, b, a)
+				t.Fatalf(
+					"%v: the neighbour released %v, recorded %v",
+					form, b, a,
+				)
 			}
 			faults, closest := Compare(first, near)
 			if len(faults) > 0 || form != Peeling && closest != 1 {
-				t.Errorf("%v: faults %v, ratio %v", form, faults, closest)
+				t.Errorf(
+					"%v: faults %v, ratio %v",
+					form, faults, closest,
+				)
 			}
 			b = release(far, 13, -1, 4, 6, 9)
 			if !slices.Equal(a, b) {
-				t.Fatalf("%v: the far table released %v, recorded %v", form, b, a)
+				t.Fatalf(
+					"%v: the far table released %v, recorded %v",
+					form, b, a,
+				)
 			}
 			faults, _ = Compare(first, far)
 			if len(faults) == 0 ||
 				!strings.Contains(faults[0], "declared sensitivity") {
-				t.Errorf("%v: a change of twice the width passed: %v", form, faults)
+				t.Errorf(
+					"%v: a change of twice the width passed: %v",
+					form, faults,
+				)
 			}
 			n := len(first.Releases()[0].Out)
 			if form != Peeling && n != 2 {

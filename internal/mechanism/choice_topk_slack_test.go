@@ -22,8 +22,15 @@ func TestLogFactorialError(t *testing.T) {
 	} {
 		l.k = int(c.k)
 		for _, h := range []int{0, l.k / 2, l.k - 1} {
-			for _, at := range []int{l.k + 1, (l.k + int(c.d)) / 2, int(c.d)} {
-				n := new(big.Int).Binomial(int64(at-h-2), int64(l.k-h-1))
+			for _, at := range []int{
+				l.k + 1,
+				(l.k + int(c.d)) / 2,
+				int(c.d),
+			} {
+				n := new(big.Int).Binomial(
+					int64(at-h-2),
+					int64(l.k-h-1),
+				)
 				err := testkit.BigDistance(
 					l.logSize(h, at),
 					testkit.BigLog(new(big.Float).SetPrec(testkit.BigPrecision).SetInt(n)),

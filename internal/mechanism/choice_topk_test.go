@@ -94,8 +94,12 @@ func TestOneShotLaw(t *testing.T) {
 				}
 				for j, v := range x {
 					want := math.Exp(.3*float64(v)) / total
-					if k == 1 && math.Abs(rounds[1<<j]-want) > 1e-12 {
-						t.Fatalf("%v, candidate %d: %v, want %v", x, j, rounds[1<<j], want)
+					if k == 1 &&
+						math.Abs(rounds[1<<j]-want) > 1e-12 {
+						t.Fatalf(
+							"%v, candidate %d: %v, want %v",
+							x, j, rounds[1<<j], want,
+						)
 					}
 				}
 				seed++
@@ -115,8 +119,12 @@ func TestRoundsPrivacy(t *testing.T) {
 			ratio, _ := worstPair(d, k, 3, []int64{-1, 0, 1}, func(x []int64) setLaw {
 				return roundsLaw(x, k, 1./2)
 			})
-			if ratio > float64(k) || ratio < .3*float64(min(k, d-k)) {
-				t.Errorf("%d of %d: log-ratio %v", k, d, ratio)
+			if ratio > float64(k) ||
+				ratio < .3*float64(min(k, d-k)) {
+				t.Errorf(
+					"%d of %d: log-ratio %v",
+					k, d, ratio,
+				)
 			}
 		}
 	}
@@ -125,7 +133,11 @@ func TestRoundsPrivacy(t *testing.T) {
 // TestOneShotReach checks that scores farther apart than the noise can reach yield the best set, on both sides of the
 // boundary.
 func TestOneShotReach(t *testing.T) {
-	x := []int64{math.MinInt64, 5, math.MaxInt64, 1 << 40, -(1 << 40), 0}
+	x := []int64{
+		math.MinInt64, 5, math.MaxInt64,
+		1 << 40,
+		-(1 << 40), 0,
+	}
 	for seed := range byte(50) {
 		got := drawOneShot(testStream(seed), x, 3, 1e3)
 		if !slices.Equal(got, []int{1, 2, 3}) {
@@ -187,7 +199,11 @@ func TestTopKReleaseLaw(t *testing.T) {
 				spent:  map[string]map[int]bool{},
 				events: map[string]Event{},
 			}).sessionAt("run")
-			s.core.key = noise.Key{byte(seed), byte(seed >> 8), byte(form)}
+			s.core.key = noise.Key{
+				byte(seed),
+				byte(seed >> 8),
+				byte(form),
+			}
 			seed++
 			out, err := top.Release(s, "top", widthScores(width, x...))
 			if err != nil {
@@ -203,7 +219,10 @@ func TestTopKSpends(t *testing.T) {
 	for _, form := range forms {
 		top := TopK{Form: form, K: 3}
 		s := topKSession(t, top, 1, 1)
-		out, err := top.Release(s, "top", widthScores(2, 5, 1, 1, 8, 9))
+		out, err := top.Release(
+			s, "top",
+			widthScores(2, 5, 1, 1, 8, 9),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,9 +250,15 @@ func TestTopKSpends(t *testing.T) {
 			e.Scale != 0 {
 			t.Errorf("%v: event %+v", form, e)
 		}
-		_, err = top.Release(s, "top", widthScores(2, 5, 1, 1, 8, 9))
+		_, err = top.Release(
+			s, "top",
+			widthScores(2, 5, 1, 1, 8, 9),
+		)
 		if !errors.Is(err, ErrSpent) {
-			t.Errorf("%v: a second release: %v", form, err)
+			t.Errorf(
+				"%v: a second release: %v",
+				form, err,
+			)
 		}
 	}
 }
@@ -255,25 +280,50 @@ func TestTopKRefuses(t *testing.T) {
 			"no scores":  {plan, widthScores(2), ErrTopK},
 			"form":       {TopK{Form: 9, K: 2}, good, ErrTopK},
 			"gamma 1": {
-				TopK{Form: form, K: 2, Gamma: 1, HasGamma: true},
+				TopK{
+					Form:     form,
+					K:        2,
+					Gamma:    1,
+					HasGamma: true,
+				},
 				good,
 				ErrTopK,
 			},
 			"gamma < 0": {
-				TopK{Form: form, K: 2, Gamma: -.1, HasGamma: true},
+				TopK{
+					Form:     form,
+					K:        2,
+					Gamma:    -.1,
+					HasGamma: true,
+				},
 				good,
 				ErrTopK,
 			},
 			"gamma NaN": {
-				TopK{Form: form, K: 2, Gamma: math.NaN(), HasGamma: true},
+				TopK{
+					Form:     form,
+					K:        2,
+					Gamma:    math.NaN(),
+					HasGamma: true,
+				},
 				good,
 				ErrTopK,
 			},
-			"gamma alone": {TopK{Form: form, K: 2, Gamma: .3}, good, ErrTopK},
+			"gamma alone": {
+				TopK{
+					Form:  form,
+					K:     2,
+					Gamma: .3,
+				},
+				good, ErrTopK,
+			},
 		} {
 			_, err := c.top.Release(s, "top", c.scores)
 			if !errors.Is(err, c.err) {
-				t.Errorf("%v, %s: %v, want %v", form, name, err, c.err)
+				t.Errorf(
+					"%v, %s: %v, want %v",
+					form, name, err, c.err,
+				)
 			}
 		}
 		if s.core.spent["run/top"] != nil {
@@ -281,12 +331,18 @@ func TestTopKRefuses(t *testing.T) {
 		}
 		_, err := plan.Release(s, "other", good)
 		if !errors.Is(err, ErrUnknownLeaf) {
-			t.Errorf("%v: an unplanned leaf: %v", form, err)
+			t.Errorf(
+				"%v: an unplanned leaf: %v",
+				form, err,
+			)
 		}
 		infinite := widthScores(math.Inf(1), 5, 1, 1, 8)
 		_, err = plan.Release(s, "top", infinite)
 		if !errors.Is(err, ErrScale) {
-			t.Errorf("%v: an infinite width: %v", form, err)
+			t.Errorf(
+				"%v: an infinite width: %v",
+				form, err,
+			)
 		}
 	}
 	for _, pair := range [][2]TopKForm{
@@ -298,11 +354,17 @@ func TestTopKRefuses(t *testing.T) {
 		s := topKSession(t, TopK{Form: pair[0], K: 2}, 1, 1)
 		_, err := (TopK{Form: pair[1], K: 2}).Release(s, "top", good)
 		if !errors.Is(err, ErrLaw) {
-			t.Errorf("%v on a leaf of %v: %v", pair[1], pair[0], err)
+			t.Errorf(
+				"%v on a leaf of %v: %v",
+				pair[1], pair[0], err,
+			)
 		}
 	}
 	// More choices than were priced.
-	_, err := (TopK{K: 3}).Release(topKSession(t, TopK{K: 2}, 1, 1), "top", good)
+	_, err := (TopK{K: 3}).Release(
+		topKSession(t, TopK{K: 2}, 1, 1),
+		"top", good,
+	)
 	if !errors.Is(
 		err, ErrSpent) {
 		t.Errorf("3 choices on 2 draws: %v", err)
@@ -330,11 +392,19 @@ func TestTopKSlack(t *testing.T) {
 			t.Errorf("%v: slack %v", form, slack)
 		}
 		rate, err := top.noiseRate(1, 8)
-		if err != nil || rate*8 > 1-slack || rate*8 < 1-slack-1e-12 {
-			t.Errorf("%v: rate %v, %v", form, rate, err)
+		if err != nil ||
+			rate*8 > 1-slack ||
+			rate*8 < 1-slack-1e-12 {
+			t.Errorf(
+				"%v: rate %v, %v",
+				form, rate, err,
+			)
 		}
 		if _, err := top.noiseRate(slack, 8); !errors.Is(err, ErrScale) {
-			t.Errorf("%v: an epsilon of %v: %v", form, slack, err)
+			t.Errorf(
+				"%v: an epsilon of %v: %v",
+				form, slack, err,
+			)
 		}
 	}
 }
@@ -343,7 +413,10 @@ func TestParseTopKForm(t *testing.T) {
 	for _, form := range forms {
 		got, err := ParseTopKForm(form.String())
 		if err != nil || got != form {
-			t.Errorf("%v: %v, %v", form, got, err)
+			t.Errorf(
+				"%v: %v, %v",
+				form, got, err,
+			)
 		}
 	}
 	_, err := ParseTopKForm("largest")
@@ -374,8 +447,13 @@ func TestTopKManyCandidates(t *testing.T) {
 			v := out.Value()
 			best := 0
 			for i, j := range v {
-				if j < 0 || j >= d || i > 0 && v[i-1] >= j {
-					t.Fatalf("%v: not a set of candidates: %v", form, v)
+				if j < 0 ||
+					j >= d ||
+					i > 0 && v[i-1] >= j {
+					t.Fatalf(
+						"%v: not a set of candidates: %v",
+						form, v,
+					)
 				}
 				if scores[j] >= d-k {
 					best++

@@ -30,7 +30,10 @@ func cloudOfColumns(list ...[]float64) Cloud {
 
 // scaledRatio returns a/b, scaled by 2^shift, as a float64.
 func scaledRatio(a, b *big.Int, shift int) float64 {
-	f := new(big.Float).Quo(new(big.Float).SetInt(a), new(big.Float).SetInt(b))
+	f := new(big.Float).Quo(
+		new(big.Float).SetInt(a),
+		new(big.Float).SetInt(b),
+	)
 	x, _ := f.SetMantExp(f, shift).Float64()
 	return x
 }
@@ -38,7 +41,10 @@ func scaledRatio(a, b *big.Int, shift int) float64 {
 func close6(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tolerance*math.Abs(want)) {
-		t.Errorf("%s is %.9g, want %.9g", what, got, want)
+		t.Errorf(
+			"%s is %.9g, want %.9g",
+			what, got, want,
+		)
 	}
 }
 
@@ -47,18 +53,34 @@ func TestDepthExample(t *testing.T) {
 	var x, y []float64
 	for i := 1.; i <= 12; i++ {
 		x = append(x, i)
-		y = append(y, (i-6.5)*(i-6.5)*(i-6.5))
+		y = append(
+			y,
+			(i-6.5)*(i-6.5)*(i-6.5),
+		)
 	}
 	n := newNestedBoxes(cloudOfColumns(x, y))
 	law := depthLaw{depthStep(.5), 1e-5}
 	_, total := n.measureStability(law)
-	for i, want := range []float64{3660.25, 1640.25, 600.25, 156.25, 20.25, .25} {
-		close6(t, "a volume", scaledRatio(n.volumes[i], bigOne, -2*gridBits), want, 1e-6)
+	for i, want := range []float64{
+		3660.25, 1640.25, 600.25, 156.25,
+		20.25, .25,
+	} {
+		close6(
+			t, "a volume",
+			scaledRatio(n.volumes[i], bigOne, -2*gridBits),
+			want, 1e-6,
+		)
 	}
 	// The weight of U_3 in units of rho^3 2^-96.
-	weight := math.Exp(1.5) * scaledRatio(total, bigOne, -2*gridBits-3*stepBits)
+	weight := math.Exp(1.5) * scaledRatio(
+		total, bigOne, -2*gridBits-3*stepBits,
+	)
 	close6(t, "the weight of U_3", weight, 3243.4528401, 1e-6)
-	close6(t, "r_0", brute{n: n, law: law}.nestRatio(0), 35.5708, 1e-5)
+	close6(
+		t, "r_0",
+		brute{n: n, law: law}.nestRatio(0),
+		35.5708, 1e-5,
+	)
 
 	boxes := drawLaw(n, law, total)
 	depths := make([]float64, 7)
@@ -77,13 +99,19 @@ func TestDepthExample(t *testing.T) {
 	for i, want := range []float64{.829404, .140059, .029927, .000609} {
 		got := boxes[i]
 		if math.Abs(got-want) > 6e-7 {
-			t.Errorf("box %d is drawn with probability %.7f, want %.6f", i+3, got, want)
+			t.Errorf(
+				"box %d is drawn with probability %.7f, want %.6f",
+				i+3, got, want,
+			)
 		}
 	}
 	for i, want := range []float64{.613504, .309828, .075121, .001548} {
 		got := depths[i+3]
 		if math.Abs(got-want) > 6e-7 {
-			t.Errorf("depth %d has probability %.7f, want %.6f", i+3, got, want)
+			t.Errorf(
+				"depth %d has probability %.7f, want %.6f",
+				i+3, got, want,
+			)
 		}
 	}
 }
@@ -105,7 +133,10 @@ func drawLaw(n *nestedBoxes, law depthLaw, total *big.Int) []float64 {
 				hi = mid
 			}
 		}
-		out = append(out, scaledRatio(new(big.Int).Sub(lo, last), total, 0))
+		out = append(
+			out,
+			scaledRatio(new(big.Int).Sub(lo, last), total, 0),
+		)
 		last = lo
 	}
 	return out
@@ -125,14 +156,22 @@ func TestDepthGaussianGrid(t *testing.T) {
 		t.Errorf("h is %d, want 40", h)
 	}
 	scale := uint64(math.Ceil(hUnits / (UsualSplit().Check * math.Log(3))))
-	close6(t, "the threshold", float64(passThreshold(delta, scale))/hUnits, 24.6215, 2e-6)
+	close6(
+		t, "the threshold",
+		float64(passThreshold(delta, scale))/hUnits,
+		24.6215, 2e-6,
+	)
 	logOf := func(v *big.Int, shift int) float64 {
 		f := new(big.Float).SetInt(v)
 		e := f.MantExp(f)
 		mantissa, _ := f.Float64()
 		return math.Log(mantissa) + float64(e+shift)*math.Ln2
 	}
-	close6(t, "lv_125", logOf(n.boxVolume(125), -5*gridBits), 1.520040, 1e-6)
+	close6(
+		t, "lv_125",
+		logOf(n.boxVolume(125), -5*gridBits),
+		1.520040, 1e-6,
+	)
 	lw := logOf(total, -5*gridBits-stepBits*(250-125)) + 125*UsualSplit().Step*math.Log(3)
 	close6(t, "lw(125)", lw, 69.7331067, 1e-8)
 }
@@ -228,7 +267,10 @@ func (b brute) ratios(depths []int) []*big.Rat {
 				weight.Add(weight, ratPower(b.rho(), x))
 			}
 		}
-		r := new(big.Rat).Mul(ratPower(b.rho(), t+k+2), big.NewRat(volume, 1))
+		r := new(big.Rat).Mul(
+			ratPower(b.rho(), t+k+2),
+			big.NewRat(volume, 1),
+		)
 		out = append(out, r.Quo(r, weight))
 	}
 	return out
@@ -335,21 +377,30 @@ func TestDepthLemmas(t *testing.T) {
 					}
 				}
 				if z.n.boxVolume(q).Cmp(big.NewInt(count)) != 0 {
-					t.Fatalf("box %d has %v points, counted %d", q, z.n.boxVolume(q), count)
+					t.Fatalf(
+						"box %d has %v points, counted %d",
+						q, z.n.boxVolume(q), count,
+					)
 				}
 			}
 			r := z.ratios(depths)
 			h := stabilityOf(z)
 			want := countBelow(r, law.delta)
 			if h != want {
-				t.Fatalf("h is %d, by definition %d", h, want)
+				t.Fatalf(
+					"h is %d, by definition %d",
+					h, want,
+				)
 			}
 			k := rapid.IntRange(0, len(r)-1).Draw(t, "k")
 			one := newBrute(movePoints(t, z.points, k, side), side, law)
 			two := newBrute(movePoints(t, one.points, 1, side), side, law)
 			p := one.probabilities(one.depths())
 			q := two.probabilities(two.depths())
-			for _, e := range []*big.Rat{largestExcess(p, q, z.rho()), largestExcess(q, p, z.rho())} {
+			for _, e := range []*big.Rat{
+				largestExcess(p, q, z.rho()),
+				largestExcess(q, p, z.rho()),
+			} {
 				if e.Cmp(r[k]) > 0 {
 					t.Fatalf(
 						"excess %v above r_%d = %v",
@@ -364,7 +415,10 @@ func TestDepthLemmas(t *testing.T) {
 			next := newBrute(movePoints(t, z.points, 1, side), side, law)
 			for k, x := range next.ratios(next.depths()) {
 				if k+1 < len(r) && x.Cmp(r[k+1]) > 0 {
-					t.Fatalf("r_%d of a neighbour exceeds r_%d", k, k+1)
+					t.Fatalf(
+						"r_%d of a neighbour exceeds r_%d",
+						k, k+1,
+					)
 				}
 			}
 			a := stabilityOf(z)
@@ -375,7 +429,10 @@ func TestDepthLemmas(t *testing.T) {
 		})
 	}
 	if reached < .02 {
-		t.Errorf("no excess above %.3f of its bound was seen: the test is blind", reached)
+		t.Errorf(
+			"no excess above %.3f of its bound was seen: the test is blind",
+			reached,
+		)
 	}
 }
 
@@ -384,7 +441,11 @@ func TestDepthLemmas(t *testing.T) {
 // whether the check passed must come as close to e1 as allowed.
 func TestDepthSplits(t *testing.T) {
 	const epsilon, delta = 3., .2
-	for _, split := range []DepthSplit{UsualSplit(), {.1, .45}, {.5, .25}, {.7, .15}} {
+	for _, split := range []DepthSplit{
+		UsualSplit(), {.1, .45},
+		{.5, .25},
+		{.7, .15},
+	} {
 		if err := split.Validate(); err != nil {
 			t.Fatal(err)
 		}
@@ -422,7 +483,10 @@ func TestDepthSplits(t *testing.T) {
 			b := newBrute(movePoints(t, a.points, 1, side), side, law)
 			excess := compare(a, b)
 			if excess > delta+1e-9 {
-				t.Fatalf("%+v: excess %v above delta", split, excess)
+				t.Fatalf(
+					"%+v: excess %v above delta",
+					split, excess,
+				)
 			}
 		})
 		for m := 16; m <= 40; m += 4 {
@@ -470,7 +534,10 @@ func TestDepthSplits(t *testing.T) {
 		}
 		e1 := split.Check * epsilon
 		if furthest > e1*(1+1e-6) || furthest < .6*e1 {
-			t.Errorf("%+v: the check tells neighbours apart by %v, of %v", split, furthest, e1)
+			t.Errorf(
+				"%+v: the check tells neighbours apart by %v, of %v",
+				split, furthest, e1,
+			)
 		}
 	}
 	for _, split := range []DepthSplit{
@@ -486,9 +553,18 @@ func TestDepthSplits(t *testing.T) {
 			t.Errorf("%+v: %v", split, err)
 		}
 		s := depthSession(t, budget.AddRemove, epsilon, delta)(1)
-		_, _, err := TukeyDepth(s, "tukey", s.NewPoints(20, 1).Bound(), split)
-		if !errors.Is(err, ErrSplit) || s.Events()[0].Released != 0 {
-			t.Errorf("%+v: %v, and the leaf is spent: %v", split, err, s.Events()[0].Released)
+		_, _, err := TukeyDepth(
+			s, "tukey",
+			s.NewPoints(20, 1).Bound(),
+			split,
+		)
+		if !errors.Is(err, ErrSplit) ||
+			s.Events()[0].Released != 0 {
+			t.Errorf(
+				"%+v: %v, and the leaf is spent: %v",
+				split, err,
+				s.Events()[0].Released,
+			)
 		}
 	}
 }
@@ -532,16 +608,31 @@ func TestDepthSensitivityExhaustive(t *testing.T) {
 			}
 			moved := false
 			for from, x := range h {
-				for _, step := range [][2]int{{1, 0}, {0, 1}, {1, -1}, {-1, 0}, {0, -1}, {-1, 1}} {
-					y, ok := h[[2]int{from[0] + step[0], from[1] + step[1]}]
+				for _, step := range [][2]int{
+					{1, 0}, {0, 1},
+					{1, -1},
+					{-1, 0},
+					{0, -1},
+					{-1, 1},
+				} {
+					y, ok := h[[2]int{
+						from[0] + step[0],
+						from[1] + step[1],
+					}]
 					if ok && (x-y > 1 || y-x > 1) {
-						t.Errorf("m %d, delta %v: h moves from %d to %d", m, law.delta, x, y)
+						t.Errorf(
+							"m %d, delta %v: h moves from %d to %d",
+							m, law.delta, x, y,
+						)
 					}
 					moved = moved || ok && x != y
 				}
 			}
 			if !moved && law.delta == .8 {
-				t.Errorf("m %d: h is the same for all clouds: the search is blind", m)
+				t.Errorf(
+					"m %d: h is the same for all clouds: the search is blind",
+					m,
+				)
 			}
 		}
 	}
@@ -577,7 +668,10 @@ func TestDepthDrawLaw(t *testing.T) {
 	for i, p := range b.probabilities(b.depths()) {
 		expected[i], _ = p.Float64()
 		if expected[i] == 0 && counts[i] > 0 {
-			t.Errorf("grid point %d is outside the box and was drawn", i)
+			t.Errorf(
+				"grid point %d is outside the box and was drawn",
+				i,
+			)
 		}
 		expected[i] *= draws
 	}
@@ -639,7 +733,10 @@ func TestTukeyDepthAbstains(t *testing.T) {
 		apart[i] = math.Ldexp(1-2*float64(i%2), 4*i)
 	}
 	seen := map[int]bool{}
-	for _, c := range []Cloud{grid(60), grid(68), grid(76), cloudOfColumns(apart)} {
+	for _, c := range []Cloud{
+		grid(60), grid(68),
+		grid(76), cloudOfColumns(apart),
+	} {
 		h, _ := newNestedBoxes(c).measureStability(
 			depthLaw{depthStep(UsualSplit().Step * epsilon), delta})
 		seen[h] = true
@@ -666,10 +763,16 @@ func TestTukeyDepthAbstains(t *testing.T) {
 		}
 		sd := math.Sqrt(want * (1 - want) / runs)
 		if math.Abs(passed/runs-want) > 6*sd+1e-5 {
-			t.Errorf("h %d: passed with frequency %v, want %v", h, passed/runs, want)
+			t.Errorf(
+				"h %d: passed with frequency %v, want %v",
+				h, passed/runs, want,
+			)
 		}
 		if h == 0 && passed/runs > delta+6*math.Sqrt(delta/runs) {
-			t.Errorf("an unsafe cloud passes with frequency %v, above delta", passed/runs)
+			t.Errorf(
+				"an unsafe cloud passes with frequency %v, above delta",
+				passed/runs,
+			)
 		}
 	}
 	if !seen[0] || len(seen) < 4 {
@@ -705,7 +808,9 @@ func TestTukeyDepthPoint(t *testing.T) {
 			}
 			released++
 			v := p.Value()
-			if v[0] < 24.5 || v[0] > 75.5 || v[1] != .1 {
+			if v[0] < 24.5 ||
+				v[0] > 75.5 ||
+				v[1] != .1 {
 				t.Errorf("released %v", v)
 			}
 			e := s.Events()[0]
@@ -717,7 +822,10 @@ func TestTukeyDepthPoint(t *testing.T) {
 			}
 		}
 		if released < 45 {
-			t.Errorf("%v: %d of 50 runs passed", rel, released)
+			t.Errorf(
+				"%v: %d of 50 runs passed",
+				rel, released,
+			)
 		}
 	}
 }
@@ -733,7 +841,10 @@ func TestTukeyDepthRefuses(t *testing.T) {
 			UsualSplit(),
 		)
 		if !errors.Is(err, ErrPoints) {
-			t.Errorf("%d points of %d coordinates: %v", c.m, c.d, err)
+			t.Errorf(
+				"%d points of %d coordinates: %v",
+				c.m, c.d, err,
+			)
 		}
 	}
 	cloud := s.NewPoints(12, 1).Bound()
@@ -803,7 +914,10 @@ func TestGridRoundsTowardZero(t *testing.T) {
 	} {
 		got := gridValue(gridPoint(c.in))
 		if got != c.want {
-			t.Errorf("%v is held as %v, want %v", c.in, got, c.want)
+			t.Errorf(
+				"%v is held as %v, want %v",
+				c.in, got, c.want,
+			)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -827,12 +941,21 @@ func TestGridRoundsTowardZero(t *testing.T) {
 
 // TestDepthStep checks that rho never exceeds e^e' and is smaller by a relative difference of about 2^-32 at most.
 func TestDepthStep(t *testing.T) {
-	for _, e := range []float64{0, 1e-13, 1e-6, .01, .28, .5, 3, 19.9, 25, 1e9} {
-		rho := new(big.Float).SetMantExp(new(big.Float).SetUint64(depthStep(e)), -stepBits)
+	for _, e := range []float64{
+		0, 1e-13, 1e-6, .01, .28,
+		.5, 3, 19.9, 25, 1e9,
+	} {
+		rho := new(big.Float).SetMantExp(
+			new(big.Float).SetUint64(depthStep(e)),
+			-stepBits,
+		)
 		want := math.Exp(min(e, 20))
 		got, _ := rho.Float64()
 		if got > want || got < want*(1-0x1p-30) || got < 1 {
-			t.Errorf("step %v: rho %.17g, e^e' %.17g", e, got, want)
+			t.Errorf(
+				"step %v: rho %.17g, e^e' %.17g",
+				e, got, want,
+			)
 		}
 	}
 }
@@ -840,12 +963,18 @@ func TestDepthStep(t *testing.T) {
 // TestThreshold checks that P(round(Lap) > threshold) <= delta.
 func TestThreshold(t *testing.T) {
 	for _, scale := range []uint64{1, 1000, 1 << 22} {
-		for _, delta := range []float64{1e-300, 1e-9, .01, .3, .5, .9} {
+		for _, delta := range []float64{
+			1e-300, 1e-9, .01, .3,
+			.5, .9,
+		} {
 			v := passThreshold(delta, scale)
 			p := math.Exp(-(float64(v)+.5)/float64(scale)) / 2
 			if p > delta ||
 				v > 0 && p < delta*math.Exp(-2/float64(scale))*(1-1e-9) {
-				t.Errorf("scale %d, delta %v: passes with probability %v", scale, delta, p)
+				t.Errorf(
+					"scale %d, delta %v: passes with probability %v",
+					scale, delta, p,
+				)
 			}
 		}
 	}

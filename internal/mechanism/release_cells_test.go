@@ -98,11 +98,17 @@ func TestLaplaceCells(t *testing.T) {
 		// The mean of n absolute values has the standard deviation want/sqrt(n): 5 deviations are exceeded with
 		// probability below 1e-6.
 		if math.Abs(mean-want) > 5*want/math.Sqrt(n) {
-			t.Errorf("%v: mean absolute noise %v, want %v", rel, mean, want)
+			t.Errorf(
+				"%v: mean absolute noise %v, want %v",
+				rel, mean, want,
+			)
 		}
 		got := s.Scale("cells")
 		if math.Abs(got-want) > 1e-5 {
-			t.Errorf("%v: scale %v, want %v", rel, got, want)
+			t.Errorf(
+				"%v: scale %v, want %v",
+				rel, got, want,
+			)
 		}
 		_, err = LaplaceCells(s, "cells", h.CellBound())
 		if !errors.Is(err, ErrSpent) {

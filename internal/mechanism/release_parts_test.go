@@ -25,7 +25,11 @@ func spendParts(t *testing.T, s *Session, parts [][]int) float64 {
 // TestSharesAreDividedAnew checks that the remaining parts may take other weights with the same sum, and that all
 // parts together spend the parameter of the draw.
 func TestSharesAreDividedAnew(t *testing.T) {
-	for _, later := range [][]int{{5, 4}, {1, 2, 3, 3}, {9}} {
+	for _, later := range [][]int{
+		{5, 4},
+		{1, 2, 3, 3},
+		{9},
+	} {
 		s := partSession(t)
 		parts := [][]int{{4, 3, 6}}
 		for range later {
@@ -33,12 +37,19 @@ func TestSharesAreDividedAnew(t *testing.T) {
 		}
 		mu2 := spendParts(t, s, parts)
 		mu := s.Mu("g")
-		if !(mu2 <= mu*mu) || mu2 < mu*mu*(1-1e-3) {
-			t.Errorf("%v: the parts spend mu² %v of %v", later, mu2, mu*mu)
+		if !(mu2 <= mu*mu) ||
+			mu2 < mu*mu*(1-1e-3) {
+			t.Errorf(
+				"%v: the parts spend mu² %v of %v",
+				later, mu2, mu*mu,
+			)
 		}
 		e := s.Events()[0]
 		if e.Released != 1 {
-			t.Errorf("%v: %d draws counted after the last part", later, e.Released)
+			t.Errorf(
+				"%v: %d draws counted after the last part",
+				later, e.Released,
+			)
 		}
 	}
 }
@@ -46,12 +57,25 @@ func TestSharesAreDividedAnew(t *testing.T) {
 // TestSharesKeepTheirSum checks that shares already spent cannot change, and that the sum of the shares cannot
 // either.
 func TestSharesKeepTheirSum(t *testing.T) {
-	for _, later := range [][]int{{4, 10}, {4, 3, 5}, {3, 10}, {5, 8}, {13}, {4, 3, 6, 1}, {}} {
+	for _, later := range [][]int{
+		{4, 10},
+		{4, 3, 5},
+		{3, 10}, {5, 8},
+		{13},
+		{4, 3, 6, 1},
+		{},
+	} {
 		s := partSession(t)
 		spendParts(t, s, [][]int{{4, 3, 6}})
-		_, err := GaussianShare(s, "g", 0, 1, later, s.NewBinSums(2, 1).Bound())
+		_, err := GaussianShare(
+			s, "g", 0, 1, later,
+			s.NewBinSums(2, 1).Bound(),
+		)
 		if !errors.Is(err, ErrSpent) {
-			t.Errorf("%v after {4, 3, 6}: %v", later, err)
+			t.Errorf(
+				"%v after {4, 3, 6}: %v",
+				later, err,
+			)
 		}
 	}
 	s := partSession(t)

@@ -60,8 +60,12 @@ func TestWeightedTap(t *testing.T) {
 				c.closest,
 			)
 		}
-		if c.weight == 1 && (a[0] != b[0] || a[1] != b[1]) {
-			t.Errorf("%v: released %v after %v", c.values, b, a)
+		if c.weight == 1 &&
+			(a[0] != b[0] || a[1] != b[1]) {
+			t.Errorf(
+				"%v: released %v after %v",
+				c.values, b, a,
+			)
 		}
 	}
 }

@@ -12,7 +12,10 @@ import (
 // TestWordsTap checks that the tap compares counts by text, including texts that occur in one table only, and
 // replaces the second output by the first.
 func TestWordsTap(t *testing.T) {
-	p := wordSession(t, 1, 1e-3, budget.AddRemove, budget.Unit{}).core.priced
+	p := wordSession(
+		t, 1, 1e-3, budget.AddRemove,
+		budget.Unit{},
+	).core.priced
 	release := func(rec *Recorder, rows []int) [][]Word {
 		s := NewRecordedSession(p, rec)
 		out, err := Words(
@@ -42,12 +45,16 @@ func TestWordsTap(t *testing.T) {
 		{append([]int{1}, base...), 0, 1},             // one new, one more
 		{append([]int{3}, base...), 0, math.Sqrt(.5)}, // a missing cell
 		{append([]int{5, 5}, base...), 1, 2},          // two records
-		{append([]int{5, 6}, base...), 1, math.Sqrt(3)},
+		{
+			append([]int{5, 6}, base...),
+			1, math.Sqrt(3),
+		},
 	} {
 		next := first.Replay()
 		b := release(next, c.rows)
 		faults, closest := Compare(first, next)
-		if len(faults) != c.faults || math.Abs(closest-c.most) > 1e-9 {
+		if len(faults) != c.faults ||
+			math.Abs(closest-c.most) > 1e-9 {
 			t.Errorf(
 				"%v: %v, %v; want %d faults and %v",
 				c.rows[:2],
@@ -57,8 +64,13 @@ func TestWordsTap(t *testing.T) {
 				c.most,
 			)
 		}
-		if len(b[0]) != 1 || b[0][0] != a[0][0] || b[1][0] != a[1][0] {
-			t.Errorf("%v: %v after %v", c.rows[:2], b, a)
+		if len(b[0]) != 1 ||
+			b[0][0] != a[0][0] ||
+			b[1][0] != a[1][0] {
+			t.Errorf(
+				"%v: %v after %v",
+				c.rows[:2], b, a,
+			)
 		}
 	}
 }

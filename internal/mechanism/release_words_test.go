@@ -25,10 +25,19 @@ func wordTable(t *testing.T, rows []int) dataset.View {
 		{Name: "b", Found: true},
 	}}
 	columns := []dataset.ColumnData{
-		{Codes: []int32{}, Words: []string{"x", "y", "z"}},
-		{Floats: []float64{}, Codes: []int32{}, Words: []string{"x", "y", "z"}},
+		{
+			Codes: []int32{},
+			Words: []string{"x", "y", "z"},
+		},
+		{
+			Floats: []float64{},
+			Codes:  []int32{},
+			Words:  []string{"x", "y", "z"},
+		},
 	}
-	code := func(k int) int32 { return int32((k%4+1)%4) - 1 }
+	code := func(k int) int32 {
+		return int32((k%4+1)%4) - 1
+	}
 	for _, r := range rows {
 		columns[0].Codes = append(columns[0].Codes, code(r))
 		columns[1].Codes = append(columns[1].Codes, code(r/4))
@@ -76,10 +85,16 @@ func TestWordsSensitivity(t *testing.T) {
 		declared := bound(nil)
 		got := declared.Sensitivity()
 		if got < want || got > want*(1+1e-9) {
-			t.Errorf("%v: declared %v, want %v", rel, got, want)
+			t.Errorf(
+				"%v: declared %v, want %v",
+				rel, got, want,
+			)
 		}
 		if worst > declared.sens || worst < .999999*declared.sens {
-			t.Errorf("%v: largest change %v, declared %v", rel, worst, declared.sens)
+			t.Errorf(
+				"%v: largest change %v, declared %v",
+				rel, worst, declared.sens,
+			)
 		}
 	}
 }
@@ -94,15 +109,28 @@ func wordSession(
 	t.Helper()
 	counts := budget.FixedLeaf(
 		"counts",
-		budget.Law{Kind: budget.Gaussian, Mu: mu, Draws: 1},
+		budget.Law{
+			Kind:  budget.Gaussian,
+			Mu:    mu,
+			Draws: 1,
+		},
 	).WithStatistic(StatWords)
 	words := budget.FixedLeaf(
 		"words",
-		budget.Law{Kind: budget.Approximate, Delta: q, Draws: 1},
+		budget.Law{
+			Kind:  budget.Approximate,
+			Delta: q,
+			Draws: 1,
+		},
 	).WithStatistic(StatNewWords)
 	p, err := budget.Calibrate(
 		budget.Sequence("run", counts, words),
-		budget.Target{Epsilon: 1e6, Delta: .9, Relation: rel, Unit: unit},
+		budget.Target{
+			Epsilon:  1e6,
+			Delta:    .9,
+			Relation: rel,
+			Unit:     unit,
+		},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -225,7 +253,10 @@ func TestNewWordAppears(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := Words(s, "counts", "words", s.NewLexicon(v, []int{0, 1}))
+		out, err := Words(
+			s, "counts", "words",
+			s.NewLexicon(v, []int{0, 1}),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +266,10 @@ func TestNewWordAppears(t *testing.T) {
 	}
 	if got, tolerance := float64(appeared)/runs,
 		5*math.Sqrt(q*(1-q)/runs); math.Abs(got-q) > tolerance {
-		t.Errorf("a new word appears in %v of the runs, %v is charged", got, q)
+		t.Errorf(
+			"a new word appears in %v of the runs, %v is charged",
+			got, q,
+		)
 	}
 }
 
@@ -249,7 +283,10 @@ func TestFrequentWordsArePublished(t *testing.T) {
 		slices.Repeat([]int{3}, 500),
 	)
 	s := wordSession(t, 1, 1e-7, budget.AddRemove, budget.Unit{})
-	out, err := Words(s, "counts", "words", s.NewLexicon(wordTable(t, rows), []int{0, 1}))
+	out, err := Words(
+		s, "counts", "words",
+		s.NewLexicon(wordTable(t, rows), []int{0, 1}),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,21 +303,30 @@ func TestFrequentWordsArePublished(t *testing.T) {
 		t.Errorf("second column: %v", second)
 	}
 	slices.Reverse(rows)
-	a, _ := s.NewLexicon(wordTable(t, rows), []int{0, 1}).value.releaseWords(
+	a, _ := s.NewLexicon(
+		wordTable(t, rows),
+		[]int{0, 1},
+	).value.releaseWords(
 		s.core.key,
 		"leaf",
 		1<<20,
 		10<<20,
 	)
 	slices.Reverse(rows)
-	b, _ := s.NewLexicon(wordTable(t, rows), []int{0, 1}).value.releaseWords(
+	b, _ := s.NewLexicon(
+		wordTable(t, rows),
+		[]int{0, 1},
+	).value.releaseWords(
 		s.core.key,
 		"leaf",
 		1<<20,
 		10<<20,
 	)
 	if !slices.EqualFunc(a, b, slices.Equal[[]Word]) {
-		t.Errorf("another order of the records: %v and %v", a, b)
+		t.Errorf(
+			"another order of the records: %v and %v",
+			a, b,
+		)
 	}
 	_, err = Words(
 		s,

@@ -26,7 +26,9 @@ func TestRunKey(t *testing.T) {
 	}
 	before := issued.by
 	issued.by = map[[sha256.Size]byte]uint64{}
-	t.Cleanup(func() { issued.by = before })
+	t.Cleanup(func() {
+		issued.by = before
+	})
 	t.Setenv(secret.SeedVariable, "of TestRunKey")
 	seen := map[noise.Key]bool{}
 	for range 3 {

@@ -12,17 +12,27 @@ import (
 func TestCoinsOfManyMatchSingle(t *testing.T) {
 	c := coinsOf(noise.Key{4, 2})
 	for name, of := range map[string]func(k int) uint64{
-		"places":            func(k int) uint64 { return uint64(k) },
-		"places of a chunk": func(k int) uint64 { return 3<<32 - 100 + uint64(k) },
+		"places": func(k int) uint64 {
+			return uint64(k)
+		},
+		"places of a chunk": func(k int) uint64 {
+			return 3<<32 - 100 + uint64(k)
+		},
 		"the last places": func(k int) uint64 {
 			return math.MaxUint64 - 999 + uint64(k)
 		},
 		"beyond the last": func(k int) uint64 {
 			return math.MaxUint64 - 500 + uint64(k)
 		},
-		"units":          func(k int) uint64 { return uint64(k) * 0x9e3779b97f4a7c15 },
-		"one is missing": func(k int) uint64 { return uint64(k + k/700) },
-		"falling":        func(k int) uint64 { return uint64(5000 - k) },
+		"units": func(k int) uint64 {
+			return uint64(k) * 0x9e3779b97f4a7c15
+		},
+		"one is missing": func(k int) uint64 {
+			return uint64(k + k/700)
+		},
+		"falling": func(k int) uint64 {
+			return uint64(5000 - k)
+		},
 	} {
 		for _, n := range []int{0, 1, 7, 1000, tossRows} {
 			if name == "the last places" && n > 1000 {
@@ -42,12 +52,18 @@ func TestCoinsOfManyMatchSingle(t *testing.T) {
 				for k, record := range records {
 					want := c.Heads(record, .3) == heads
 					if (sides[k] == 0) != want {
-						t.Fatalf("%s: record %d of %d has side %d", name, k, n, sides[k])
+						t.Fatalf(
+							"%s: record %d of %d has side %d",
+							name, k, n, sides[k],
+						)
 					}
 					kept += 1 - int(sides[k])
 				}
 				if n == tossRows && (kept == 0 || kept == n) {
-					t.Errorf("%s: %d of %d records are kept", name, kept, n)
+					t.Errorf(
+						"%s: %d of %d records are kept",
+						name, kept, n,
+					)
 				}
 			}
 		}

@@ -67,12 +67,18 @@ func TestOneBranch(t *testing.T) {
 	} {
 		err := release(s, c.branch, c.leaf, c.draw)
 		if !errors.Is(err, c.want) {
-			t.Errorf("%s/%s: %v, want %v", c.branch, c.leaf, err, c.want)
+			t.Errorf(
+				"%s/%s: %v, want %v",
+				c.branch, c.leaf, err, c.want,
+			)
 		}
 	}
 	if s.core.spent["fit/train/all/sums"] != nil ||
 		s.core.taken["fit/train"] != "fit/train/few" {
-		t.Errorf("spent %v, taken %v", s.core.spent, s.core.taken)
+		t.Errorf(
+			"spent %v, taken %v",
+			s.core.spent, s.core.taken,
+		)
 	}
 	again := branchSession(t)
 	_, err = Laplace(again, "count", 0, again.Count(1))
@@ -82,7 +88,10 @@ func TestOneBranch(t *testing.T) {
 	for _, draw := range []int{1, 0} {
 		err := release(again, "all", "sums", draw)
 		if err != nil {
-			t.Errorf("the other branch, draw %d: %v", draw, err)
+			t.Errorf(
+				"the other branch, draw %d: %v",
+				draw, err,
+			)
 		}
 	}
 }
@@ -102,7 +111,11 @@ func TestSelectionExcludesOtherReleases(t *testing.T) {
 	other := selected
 	other.Name = "other"
 	p, err := budget.Calibrate(
-		budget.Sequence("fit", budget.GaussianLeaf("sums", .1, 2), selected, other),
+		budget.Sequence(
+			"fit",
+			budget.GaussianLeaf("sums", .1, 2),
+			selected, other,
+		),
 		budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
@@ -164,9 +177,15 @@ func TestBestInABranch(t *testing.T) {
 		t.Fatal(err)
 	}
 	try := func(_ int, s *Session) (int, float64, error) {
-		_, err := GaussianDraw(s.Sub("way"), "a", 0, newVector(1))
+		_, err := GaussianDraw(
+			s.Sub("way"), "a",
+			0, newVector(1),
+		)
 		if err == nil {
-			_, err := GaussianDraw(s.Sub("way"), "b", 0, newVector(1))
+			_, err := GaussianDraw(
+				s.Sub("way"), "b",
+				0, newVector(1),
+			)
 			if !errors.Is(err, ErrBranch) {
 				t.Errorf("the other branch inside a try: %v", err)
 			}

@@ -21,7 +21,11 @@ func pricedPlan(t testing.TB, rel budget.Relation) *budget.Priced {
 			budget.LaplaceLeaf("count", .2, 1),
 			budget.Sequence("inner", budget.ExponentialLeaf("pick", .4, 3)),
 		),
-		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel},
+		budget.Target{
+			Epsilon:  1,
+			Delta:    1e-6,
+			Relation: rel,
+		},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -63,12 +67,18 @@ func TestOneSession(t *testing.T) {
 				case err == nil && s != nil:
 					opened.Add(1)
 				case !errors.Is(err, ErrOpened) || s != nil:
-					t.Errorf("a session %v, %v", s != nil, err)
+					t.Errorf(
+						"a session %v, %v",
+						s != nil, err,
+					)
 				}
 			})
 		}
 		if wait.Wait(); opened.Load() != 1 {
-			t.Errorf("%d sessions of one priced tree", opened.Load())
+			t.Errorf(
+				"%d sessions of one priced tree",
+				opened.Load(),
+			)
 		}
 	}
 }
@@ -109,7 +119,10 @@ func TestSpending(t *testing.T) {
 			return err
 		}},
 		{"another norm", ErrNorm, func() error {
-			_, err := Choose(s.Sub("inner"), "pick", 0, newVector(1))
+			_, err := Choose(
+				s.Sub("inner"), "pick",
+				0, newVector(1),
+			)
 			return err
 		}},
 		{"nothing", ErrEmpty, func() error {
@@ -128,7 +141,10 @@ func TestSpending(t *testing.T) {
 	for _, c := range refused {
 		err := c.call()
 		if !errors.Is(err, c.err) {
-			t.Errorf("%s: got %v, want %v", c.name, err, c.err)
+			t.Errorf(
+				"%s: got %v, want %v",
+				c.name, err, c.err,
+			)
 		}
 	}
 	if s.core.spent["run/inner/pick"] != nil {
@@ -146,7 +162,9 @@ func TestNoiseIgnoresOrder(t *testing.T) {
 	var wg sync.WaitGroup
 	var out [2]Public[[]float64]
 	for i := 1; i >= 0; i-- {
-		wg.Go(func() { out[i], _ = GaussianDraw(b, "sums", i, newVector(0, 0, 0)) })
+		wg.Go(func() {
+			out[i], _ = GaussianDraw(b, "sums", i, newVector(0, 0, 0))
+		})
 	}
 	wg.Wait()
 	if !slices.Equal(out[0].Value(), first.Value()) ||
@@ -171,18 +189,28 @@ func TestEvents(t *testing.T) {
 	}
 	events := s.Events()
 	if len(events) != 3 {
-		t.Fatalf("%d events, want one a leaf", len(events))
+		t.Fatalf(
+			"%d events, want one a leaf",
+			len(events),
+		)
 	}
 	e := events[0]
 	mu := e.Law.Mu
-	if e.Path != "run/sums" || e.Released != 1 || e.Sensitivity != 1 || e.Law.Draws != 2 {
+	if e.Path != "run/sums" ||
+		e.Released != 1 ||
+		e.Sensitivity != 1 ||
+		e.Law.Draws != 2 {
 		t.Errorf("event %+v", e)
 	}
 	// Sigma is sensitivity/mu rounded up to the grid.
 	if e.Scale < 1/mu || e.Scale > 1/mu+2*countUnit {
-		t.Errorf("scale %v, want %v", e.Scale, 1/mu)
+		t.Errorf(
+			"scale %v, want %v",
+			e.Scale, 1/mu,
+		)
 	}
-	if events[1].Released != 0 || events[1].Law.Kind != budget.Laplace {
+	if events[1].Released != 0 ||
+		events[1].Law.Kind != budget.Laplace {
 		t.Errorf("unspent leaf: %+v", events[1])
 	}
 }
@@ -216,7 +244,10 @@ func TestReleasesCarryTheirNoise(t *testing.T) {
 	half := run(.5)
 	if math.Abs(half/one-2) > 1e-5 ||
 		math.Abs(one-1) > 1e-5 {
-		t.Errorf("scales %v at epsilon 1 and %v at 1/2", one, half)
+		t.Errorf(
+			"scales %v at epsilon 1 and %v at 1/2",
+			one, half,
+		)
 	}
 }
 
@@ -229,7 +260,10 @@ func TestAddSaturating(t *testing.T) {
 	} {
 		got := addSaturating(c.a, c.b)
 		if got != c.want {
-			t.Errorf("%d + %d = %d, want %d", c.a, c.b, got, c.want)
+			t.Errorf(
+				"%d + %d = %d, want %d",
+				c.a, c.b, got, c.want,
+			)
 		}
 	}
 }
@@ -257,7 +291,9 @@ func TestCoins(t *testing.T) {
 		if id > 1000 {
 			continue
 		}
-		if c.Uniform(id, 1) != 0 || c.Heads(id, 0) || !c.Heads(id, 1) {
+		if c.Uniform(id, 1) != 0 ||
+			c.Heads(id, 0) ||
+			!c.Heads(id, 1) {
 			t.Fatal("certain coins are not certain")
 		}
 	}
@@ -266,8 +302,12 @@ func TestCoins(t *testing.T) {
 	}
 	testkit.CheckChiSquare(t, counts, expected)
 	// six standard deviations
-	if math.Abs(heads-n*.1) > 6*math.Sqrt(n*.09) || math.Abs(same-n/2) > 6*math.Sqrt(n/4) {
-		t.Errorf("%v heads at p=.1, %v agreements of two coins, of %d", heads, same, n)
+	if math.Abs(heads-n*.1) > 6*math.Sqrt(n*.09) ||
+		math.Abs(same-n/2) > 6*math.Sqrt(n/4) {
+		t.Errorf(
+			"%v heads at p=.1, %v agreements of two coins, of %d",
+			heads, same, n,
+		)
 	}
 }
 
@@ -283,11 +323,19 @@ func TestRehearsalMargin(t *testing.T) {
 			}),
 			budget.FixedLeaf(
 				"one",
-				budget.Law{Kind: budget.Laplace, Epsilon: 1, Draws: 1},
+				budget.Law{
+					Kind:    budget.Laplace,
+					Epsilon: 1,
+					Draws:   1,
+				},
 			),
 			budget.FixedLeaf(
 				"pick",
-				budget.Law{Kind: budget.Exponential, Epsilon: 1, Draws: 1},
+				budget.Law{
+					Kind:    budget.Exponential,
+					Epsilon: 1,
+					Draws:   1,
+				},
 			),
 		),
 		budget.Target{Epsilon: 20, Delta: 1e-6},
@@ -314,8 +362,14 @@ func TestRehearsalMargin(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err1 := Gaussian(s, "sum", Bounded[Vector]{Vector{0}, L2, c.sens, 1, ""})
-			_, err2 := Laplace(s, "one", 0, Bounded[int64]{0, Absolute, c.sens, 1, ""})
+			_, err1 := Gaussian(
+				s, "sum",
+				Bounded[Vector]{Vector{0}, L2, c.sens, 1, ""},
+			)
+			_, err2 := Laplace(
+				s, "one", 0,
+				Bounded[int64]{0, Absolute, c.sens, 1, ""},
+			)
 			_, err3 := Choose(
 				s,
 				"pick",
@@ -323,8 +377,12 @@ func TestRehearsalMargin(t *testing.T) {
 				Bounded[Vector]{Vector{0, 0}, Width, 1 << 41, 1, ""},
 			)
 			for _, err := range []error{err1, err2} {
-				if (err == nil) != want || err != nil && !errors.Is(err, ErrScale) {
-					t.Errorf("sensitivity %g, rehearsal %v: %v", c.sens, rehearsal, err)
+				if (err == nil) != want ||
+					err != nil && !errors.Is(err, ErrScale) {
+					t.Errorf(
+						"sensitivity %g, rehearsal %v: %v",
+						c.sens, rehearsal, err,
+					)
 				}
 			}
 			if err3 != nil {

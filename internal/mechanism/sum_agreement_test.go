@@ -21,7 +21,10 @@ func agreementOf(
 ) *Agreement {
 	a := s.NewAgreement(lower, upper)
 	for _, i := range pick {
-		a.Add([]float64{weights[i/3]}, []int8{int8(i%3 - 1)})
+		a.Add(
+			[]float64{weights[i/3]},
+			[]int8{int8(i%3 - 1)},
+		)
 	}
 	return a
 }
@@ -29,7 +32,10 @@ func agreementOf(
 // TestAgreementSensitivity searches tables with weights below, at, between and
 // above the bounds: u (2u) is never passed and is attained.
 func TestAgreementSensitivity(t *testing.T) {
-	weights := []float64{math.NaN(), -1, .5, 1, 2, math.Inf(1)}
+	weights := []float64{
+		math.NaN(), -1, .5,
+		1, 2, math.Inf(1),
+	}
 	searchNeighbours(t, 2, 3*len(weights), 1, func(s *Session, pick []int) Bounded[Vector] {
 		return Alone(agreementOf(s, .5, 2, weights, pick).Sum())
 	})
@@ -40,7 +46,10 @@ func TestAgreementSensitivity(t *testing.T) {
 	} {
 		got := testSession(t, rel, 1).NewAgreement(.5, 2).Sum().Sensitivity()
 		if got != want {
-			t.Errorf("%v: sensitivity %v, want %v", rel, got, want)
+			t.Errorf(
+				"%v: sensitivity %v, want %v",
+				rel, got, want,
+			)
 		}
 	}
 }
@@ -67,16 +76,25 @@ func TestRatioSensitivity(t *testing.T) {
 			x := ratio(a)
 			y := ratio(b)
 			if math.Abs(x.Sensitivity()-want) > 1e-5 {
-				t.Fatalf("n = %d: declared %v, want %v", n, x.Sensitivity(), want)
+				t.Fatalf(
+					"n = %d: declared %v, want %v",
+					n, x.Sensitivity(), want,
+				)
 			}
 			d := math.Abs(float64(x.value - y.value))
 			if d > x.sens {
-				t.Fatalf("n = %d: change %v above the declared %v", n, d, x.sens)
+				t.Fatalf(
+					"n = %d: change %v above the declared %v",
+					n, d, x.sens,
+				)
 			}
 			worst = max(worst, d/x.sens)
 		})
 		if worst < .99999 {
-			t.Errorf("n = %d: the bound is approached to %v only", n, worst)
+			t.Errorf(
+				"n = %d: the bound is approached to %v only",
+				n, worst,
+			)
 		}
 	}
 	heavy := []int{1 + 3*2 + 1, 0, 0, 0, 0} // one of weight u that agrees, four of weight l that do not
@@ -84,7 +102,10 @@ func TestRatioSensitivity(t *testing.T) {
 	d := float64(ratio(heavy).value-ratio(light).value) * ratioUnit
 	if math.Abs(d-1./3) > 1e-5 ||
 		math.Abs(ratio(heavy).Sensitivity()-1./3) > 1e-5 {
-		t.Errorf("change %v and bound %v, want 1/3", d, ratio(heavy).Sensitivity())
+		t.Errorf(
+			"change %v and bound %v, want 1/3",
+			d, ratio(heavy).Sensitivity(),
+		)
 	}
 }
 
@@ -94,7 +115,9 @@ func TestRatioNeedsPublicCount(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	r, err := testSession(t, budget.Substitute, 1).NewAgreement(.5, 2).Ratio()
-	if err != nil || float64(r.value)*r.unit != .5 || math.Abs(r.Sensitivity()-1) > 1e-9 {
+	if err != nil ||
+		float64(r.value)*r.unit != .5 ||
+		math.Abs(r.Sensitivity()-1) > 1e-9 {
 		t.Errorf("no records: %v, %v", r, err)
 	}
 }
@@ -104,7 +127,10 @@ func TestAgreementMerges(t *testing.T) {
 	s := testSession(t, budget.Substitute, 1)
 	rapid.Check(t, func(t *rapid.T) {
 		w := rapid.SliceOf(rapid.Float64Range(0, 3)).Draw(t, "w")
-		votes := rapid.SliceOfN(rapid.Int8Range(-1, 1), len(w), len(w)).Draw(t, "votes")
+		votes := rapid.SliceOfN(
+			rapid.Int8Range(-1, 1),
+			len(w), len(w),
+		).Draw(t, "votes")
 		cut := rapid.IntRange(0, len(w)).Draw(t, "cut")
 		whole := s.NewAgreement(.5, 2)
 		a := s.NewAgreement(.5, 2)
@@ -114,7 +140,10 @@ func TestAgreementMerges(t *testing.T) {
 		b.Add(w[cut:], votes[cut:])
 		a.Cells().mergeValues(b.Cells().copyValues())
 		if *a != *whole {
-			t.Fatalf("%+v, want %+v", *a, *whole)
+			t.Fatalf(
+				"%+v, want %+v",
+				*a, *whole,
+			)
 		}
 		want := 0.0
 		for i, v := range votes {
@@ -122,7 +151,10 @@ func TestAgreementMerges(t *testing.T) {
 		}
 		got := whole.Sum()
 		if math.Abs(float64(got.value)*got.unit-want) > 1e-5*float64(1+len(w)) {
-			t.Fatalf("sum %v, want %v", float64(got.value)*got.unit, want)
+			t.Fatalf(
+				"sum %v, want %v",
+				float64(got.value)*got.unit, want,
+			)
 		}
 	})
 }
@@ -141,7 +173,9 @@ func TestPublicStream(t *testing.T) {
 	same := 0
 	for range n {
 		v := a.Symmetric()
-		if v != b.Symmetric() || !(v > -1 && v < 1) || v == 0 {
+		if v != b.Symmetric() ||
+			!(v > -1 && v < 1) ||
+			v == 0 {
 			t.Fatal("two streams of one name differ, or a draw is out of range")
 		}
 		if v == other.Symmetric() {
@@ -155,7 +189,10 @@ func TestPublicStream(t *testing.T) {
 	}
 	if math.Abs(sum/n) > 6*math.Sqrt(1./3/n) ||
 		math.Abs(square/n-1./3) > 6*math.Sqrt(4./45/n) {
-		t.Errorf("mean %v, mean square %v", sum/n, square/n)
+		t.Errorf(
+			"mean %v, mean square %v",
+			sum/n, square/n,
+		)
 	}
 	counts := make([]float64, 7)
 	expected := make([]float64, 7)

@@ -12,7 +12,11 @@ import (
 )
 
 func TestBinSumsSensitivity(t *testing.T) {
-	values := []float64{-9, -.3, 0, .125, 9, math.NaN(), math.Inf(-1)}
+	values := []float64{
+		-9, -.3, 0, .125,
+		9, math.NaN(),
+		math.Inf(-1),
+	}
 	for _, bound := range []float64{.3, 1, 3} {
 		searchNeighbours(t, 3, 3*len(values), .9998, func(s *Session, rows []int) Bounded[Vector] {
 			b := s.NewBinSums(2, bound)
@@ -51,7 +55,10 @@ func TestBinSumsAddsUp(t *testing.T) {
 		clamped.Set(g)
 		again.AddClamped(bins, clamped)
 		if !slices.Equal(again.sums, whole.sums) {
-			t.Fatalf("clamped before: %v, want %v", again.sums, whole.sums)
+			t.Fatalf(
+				"clamped before: %v, want %v",
+				again.sums, whole.sums,
+			)
 		}
 		x := a.Bound()
 		y := whole.Bound()
@@ -65,7 +72,10 @@ func TestBinSumsAddsUp(t *testing.T) {
 			got := float64(x.value[k]) * x.unit
 			if x.value[k] != y.value[k] ||
 				math.Abs(got-want) > float64(2*n)*x.unit {
-				t.Fatalf("bin %d: %v and %v, want %v", k, got, y.value[k], want)
+				t.Fatalf(
+					"bin %d: %v and %v, want %v",
+					k, got, y.value[k], want,
+				)
 			}
 		}
 	})
@@ -125,7 +135,10 @@ func TestPartsAddUp(t *testing.T) {
 		for part := range parts {
 			got := s.Events()[0].Released
 			if got != 0 {
-				t.Errorf("%d draws counted after %d of %d parts", got, part, parts)
+				t.Errorf(
+					"%d draws counted after %d of %d parts",
+					got, part, parts,
+				)
 			}
 			x := s.NewBinSums(2, float64(part+1)).Bound()
 			_, err := GaussianPart(s, "g", 0, part, parts, x)
@@ -137,8 +150,12 @@ func TestPartsAddUp(t *testing.T) {
 			mu2 += ratio * ratio
 		}
 		mu := s.Mu("g")
-		if !(mu2 <= mu*mu) || mu2 < mu*mu*(1-1e-3) {
-			t.Errorf("%d parts spend mu² %v of %v", parts, mu2, mu*mu)
+		if !(mu2 <= mu*mu) ||
+			mu2 < mu*mu*(1-1e-3) {
+			t.Errorf(
+				"%d parts spend mu² %v of %v",
+				parts, mu2, mu*mu,
+			)
 		}
 		e := s.Events()[0]
 		if e.Released != 1 {
@@ -167,14 +184,21 @@ func TestPartsAreSpentOnce(t *testing.T) {
 		{1, 0, 1, false},
 		{2, 0, 1, false}, // not priced
 	} {
-		_, err := GaussianPart(s, "g", step.draw, step.part, step.parts, x)
-		if (err == nil) != step.ok || err != nil && !errors.Is(err, ErrSpent) {
+		_, err := GaussianPart(
+			s, "g", step.draw, step.part,
+			step.parts, x,
+		)
+		if (err == nil) != step.ok ||
+			err != nil && !errors.Is(err, ErrSpent) {
 			t.Errorf("step %d: %v", i, err)
 		}
 	}
 	_, err := GaussianDraw(s, "g", 0, x)
 	if !errors.Is(err, ErrSpent) {
-		t.Errorf("a draw was spent in parts and as a whole: %v", err)
+		t.Errorf(
+			"a draw was spent in parts and as a whole: %v",
+			err,
+		)
 	}
 	_, err = GaussianPart(s, "other", 0, 0, 1, x)
 	if !errors.Is(err, ErrUnknownLeaf) {

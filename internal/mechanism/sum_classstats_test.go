@@ -102,7 +102,10 @@ func TestClassStatsAnyRows(t *testing.T) {
 				weight.Draw(t, "g")}
 			p := rapid.IntRange(1, 5).Draw(t, "p")
 			row := rapid.SliceOfN(rapid.Int16(), p, p)
-			rows := [][]int16{row.Draw(t, "x"), row.Draw(t, "y")}
+			rows := [][]int16{
+				row.Draw(t, "x"),
+				row.Draw(t, "y"),
+			}
 			record := rapid.IntRange(0, 3)
 			a := []int{record.Draw(t, "k")}
 			b := []int{4 + record.Draw(t, "l")}
@@ -128,7 +131,10 @@ func TestClassStatsSensitivityValues(t *testing.T) {
 	} {
 		got := DefaultClassWeights().l2Sensitivity(rel)
 		if math.Abs(got-want) > 1e-9 {
-			t.Errorf("%v: %v, want %v", rel, got, want)
+			t.Errorf(
+				"%v: %v, want %v",
+				rel, got, want,
+			)
 		}
 	}
 	got := testSession(t, budget.AddRemove, 1).NewClassStats(7, 3, 1.4, ClassWeights{}).Bound().Sensitivity()
@@ -157,7 +163,11 @@ func classSession(t testing.TB, epsilon float64, rel budget.Relation) *Session {
 	t.Helper()
 	priced, err := budget.Calibrate(
 		budget.Sequence("run", budget.GaussianLeaf("stats", 1, 1)),
-		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel},
+		budget.Target{
+			Epsilon:  epsilon,
+			Delta:    1e-6,
+			Relation: rel,
+		},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -176,8 +186,14 @@ func TestClassStatsValues(t *testing.T) {
 	a := s.NewClassStats(2, 2, 4, ClassWeights{})
 	b := s.NewClassStats(2, 2, 4, ClassWeights{})
 	const one, half = FixedOne, FixedOne / 2
-	a.Add([][]int16{{one, half, -one}, {half, 0, one}}, []int32{0, 1, 2})
-	b.Add([][]int16{{-half, one}, {one, 0}}, []int32{1, -1})
+	a.Add(
+		[][]int16{{one, half, -one}, {half, 0, one}},
+		[]int32{0, 1, 2},
+	)
+	b.Add(
+		[][]int16{{-half, one}, {one, 0}},
+		[]int32{1, -1},
+	)
 	a.Cells().mergeValues(b.Cells().copyValues())
 	released, err := a.Release(s, "stats")
 	if err != nil {
@@ -193,11 +209,17 @@ func TestClassStatsValues(t *testing.T) {
 		"squares 1": {m.Squares[1], []float64{.5, 1}},
 	} {
 		if len(c.got) != len(c.want) {
-			t.Fatalf("%s: %v, want %v", name, c.got, c.want)
+			t.Fatalf(
+				"%s: %v, want %v",
+				name, c.got, c.want,
+			)
 		}
 		for i, w := range c.want {
 			if math.Abs(c.got[i]-w) > .01 {
-				t.Errorf("%s: %v, want %v", name, c.got, c.want)
+				t.Errorf(
+					"%s: %v, want %v",
+					name, c.got, c.want,
+				)
 			}
 		}
 	}
@@ -226,7 +248,10 @@ func TestClassStatsNoise(t *testing.T) {
 		"product": {m.ProductNoise, noise * 4},
 	} {
 		if math.Abs(c.got/c.want-1) > 1e-3 {
-			t.Errorf("%s noise %v, want %v", name, c.got, c.want)
+			t.Errorf(
+				"%s noise %v, want %v",
+				name, c.got, c.want,
+			)
 		}
 	}
 	var offDiagonal []float64
@@ -260,7 +285,10 @@ func TestClassStatsMisuse(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 1)
 	for name, f := range map[string]func(){
 		"columns": func() {
-			s.NewClassStats(2, 2, 1, ClassWeights{}).Add([][]int16{{1}}, []int32{0})
+			s.NewClassStats(2, 2, 1, ClassWeights{}).Add(
+				[][]int16{{1}},
+				[]int32{0},
+			)
 		},
 		"lengths": func() {
 			s.NewClassStats(2, 2, 1, ClassWeights{}).Add(
@@ -269,11 +297,20 @@ func TestClassStatsMisuse(t *testing.T) {
 			)
 		},
 		"classes": func() {
-			s.NewClassStats(1, 2, 1, ClassWeights{}).Add([][]int16{{1}}, []int32{0, 1})
+			s.NewClassStats(1, 2, 1, ClassWeights{}).Add(
+				[][]int16{{1}},
+				[]int32{0, 1},
+			)
 		},
-		"limit":  func() { s.NewClassStats(1, 2, math.NaN(), ClassWeights{}) },
-		"weight": func() { s.NewClassStats(1, 2, 1, ClassWeights{1, 1, 0, 1}) },
-		"inf":    func() { s.NewClassStats(1, 2, 1, ClassWeights{1, 1, math.Inf(1), 1}) },
+		"limit": func() {
+			s.NewClassStats(1, 2, math.NaN(), ClassWeights{})
+		},
+		"weight": func() {
+			s.NewClassStats(1, 2, 1, ClassWeights{1, 1, 0, 1})
+		},
+		"inf": func() {
+			s.NewClassStats(1, 2, 1, ClassWeights{1, 1, math.Inf(1), 1})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {

@@ -42,7 +42,11 @@ func TestCrossSensitivity(t *testing.T) {
 			rows = append(rows, []int16{x, y})
 		}
 	}
-	g := []float64{math.Inf(-1), -.3, 0, math.NaN(), .7, 1e9}
+	g := []float64{
+		math.Inf(-1), -.3,
+		0, math.NaN(), .7,
+		1e9,
+	}
 	for _, limit := range []float64{.25, 1, 1.5, 2} {
 		for _, bound := range []float64{1, .3, 5} {
 			searchNeighbours(t, 1, len(rows)*len(g), .999, func(s *Session, pick []int) Bounded[Vector] {
@@ -92,7 +96,9 @@ func TestCrossValue(t *testing.T) {
 			rapid.SliceOfN(rapid.Int16(), n, n).Draw(t, "x"),
 			rapid.SliceOfN(rapid.Int16(), n, n).Draw(t, "y"),
 		}
-		g := rapid.SliceOfN(rapid.Float64Range(-20, 20), n, n).Draw(t, "g")
+		g := rapid.SliceOfN(
+			rapid.Float64Range(-20, 20), n, n,
+		).Draw(t, "g")
 		c.Add(x, g) // clips x in place
 		for k, got := range c.Bound().value {
 			want := 0.0
@@ -103,7 +109,10 @@ func TestCrossValue(t *testing.T) {
 				slack += math.Abs(entry) * 2 * c.grid.unit
 			}
 			if got := float64(got) * c.grid.unit / FixedOne; math.Abs(got-want) > slack+1e-9 {
-				t.Fatalf("entry %d: %v, want %v", k, got, want)
+				t.Fatalf(
+					"entry %d: %v, want %v",
+					k, got, want,
+				)
 			}
 		}
 	})
@@ -127,7 +136,10 @@ func TestCrossIsExact(t *testing.T) {
 		part.Add([][]int16{x[100:]}, g[100:])
 		total.Cells().mergeValues(part.Cells().copyValues())
 	}
-	want := new(big.Int).Mul(big.NewInt(-n*repeats), big.NewInt(FixedOne*FixedOne))
+	want := new(big.Int).Mul(
+		big.NewInt(-n*repeats),
+		big.NewInt(FixedOne*FixedOne),
+	)
 	got := big.NewInt(total.sums[0])
 	if got.Cmp(want) != 0 {
 		t.Errorf("sum %v, want %v", got, want)
@@ -153,7 +165,11 @@ func TestCrossClipsAsGram(t *testing.T) {
 		for k := range a {
 			for i := range a[k] {
 				if a[k][i] != b[k][i] {
-					t.Fatalf("entry %d of row %d: %d and %d", k, i, a[k][i], b[k][i])
+					t.Fatalf(
+						"entry %d of row %d: %d and %d",
+						k, i, a[k][i],
+						b[k][i],
+					)
 				}
 			}
 		}
@@ -171,14 +187,33 @@ func TestCrossClipsAsGram(t *testing.T) {
 func TestCrossMisuse(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 1)
 	for name, f := range map[string]func(){
-		"columns": func() { s.NewCross(2, 1, 1).Add([][]int16{{1}}, []float64{1}) },
-		"lengths": func() {
-			s.NewCross(2, 1, 1).Add([][]int16{{1}, {1, 2}}, []float64{1})
+		"columns": func() {
+			s.NewCross(2, 1, 1).Add(
+				[][]int16{{1}},
+				[]float64{1},
+			)
 		},
-		"numbers":   func() { s.NewCross(1, 1, 1).Add([][]int16{{1}}, []float64{1, 2}) },
-		"bound 0":   func() { s.NewCross(1, 1, 0) },
-		"bound NaN": func() { s.NewCross(1, 1, math.NaN()) },
-		"bound big": func() { s.NewCross(1, 1, 0x1p21) },
+		"lengths": func() {
+			s.NewCross(2, 1, 1).Add(
+				[][]int16{{1}, {1, 2}},
+				[]float64{1},
+			)
+		},
+		"numbers": func() {
+			s.NewCross(1, 1, 1).Add(
+				[][]int16{{1}},
+				[]float64{1, 2},
+			)
+		},
+		"bound 0": func() {
+			s.NewCross(1, 1, 0)
+		},
+		"bound NaN": func() {
+			s.NewCross(1, 1, math.NaN())
+		},
+		"bound big": func() {
+			s.NewCross(1, 1, 0x1p21)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {

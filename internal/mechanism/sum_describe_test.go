@@ -19,7 +19,11 @@ func TestTreeCountsSensitivity(t *testing.T) {
 			a := r % len(cells)
 			b := r / len(cells) % len(cells)
 			c := r / len(cells) / len(cells)
-			q.Add([][]uint16{{cells[a]}, {cells[b]}, {levels[c]}})
+			q.Add([][]uint16{
+				{cells[a]},
+				{cells[b]},
+				{levels[c]},
+			})
 		}
 		return q.Bound()
 	})
@@ -32,7 +36,13 @@ func TestMomentsSensitivity(t *testing.T) {
 	searchNeighbours(t, 1, len(values)*len(values), 1-1e-9, func(s *Session, rows []int) Bounded[Vector] {
 		q := s.NewMoments(2)
 		for _, r := range rows {
-			q.Add(1, [][]float64{{values[r%len(values)]}, {values[r/len(values)]}})
+			q.Add(
+				1,
+				[][]float64{
+					{values[r%len(values)]},
+					{values[r/len(values)]},
+				},
+			)
 		}
 		return q.Bound()
 	})
@@ -58,7 +68,10 @@ func TestMomentsOnFineGrid(t *testing.T) {
 	}
 	most := all[0].sens
 	if worst > most || worst < most*(1-1e-9) {
-		t.Errorf("the largest change is %v, the bound %v", worst, most)
+		t.Errorf(
+			"the largest change is %v, the bound %v",
+			worst, most,
+		)
 	}
 }
 
@@ -94,8 +107,18 @@ func TestDescribeSensitivities(t *testing.T) {
 		relation budget.Relation
 		want     [3]float64 // tree counts of 3 columns, moments of 2, group sums
 	}{
-		{budget.AddRemove, [3]float64{math.Sqrt(3), math.Sqrt(1 + 2*1.36), 1}},
-		{budget.Substitute, [3]float64{math.Sqrt(6), 2 * math.Sqrt2, math.Sqrt2}},
+		{
+			budget.AddRemove,
+			[3]float64{
+				math.Sqrt(3),
+				math.Sqrt(1 + 2*1.36),
+				1,
+			},
+		},
+		{
+			budget.Substitute,
+			[3]float64{math.Sqrt(6), 2 * math.Sqrt2, math.Sqrt2},
+		},
 		{
 			budget.SubstitutePrivateColumns,
 			[3]float64{math.Sqrt(6), 2 * math.Sqrt2, math.Sqrt2},
@@ -109,7 +132,10 @@ func TestDescribeSensitivities(t *testing.T) {
 		}
 		for i, want := range c.want {
 			if math.Abs(got[i]-want) > 1e-9 {
-				t.Errorf("%v, statistic %d: %v, want %v", c.relation, i, got[i], want)
+				t.Errorf(
+					"%v, statistic %d: %v, want %v",
+					c.relation, i, got[i], want,
+				)
 			}
 		}
 	}
@@ -124,11 +150,17 @@ func TestDescribeReads(t *testing.T) {
 	near := func(what string, got, want float64) {
 		t.Helper()
 		if math.Abs(got-want) > 1e-6 {
-			t.Errorf("%s is %v, want %v", what, got, want)
+			t.Errorf(
+				"%s is %v, want %v",
+				what, got, want,
+			)
 		}
 	}
 	tree := s.NewTreeCounts(1, []int{3})
-	tree.Add([][]uint16{{0, 7, 8, TreeAbove, TreeMissing}, {0, 2, 2, 1, 2}})
+	tree.Add([][]uint16{
+		{0, 7, 8, TreeAbove, TreeMissing},
+		{0, 2, 2, 1, 2},
+	})
 	columns := tree.Read(exact(tree.Bound()))
 	near("the first node", columns[0].Nodes[0], 2)
 	near("the second node", columns[0].Nodes[1], 1)
@@ -139,7 +171,13 @@ func TestDescribeReads(t *testing.T) {
 	near("a code", columns[1].Other[2], 3)
 
 	moments := s.NewMoments(2)
-	moments.Add(3, [][]float64{{.5, -1, math.NaN()}, {.25, 0, 2}})
+	moments.Add(
+		3,
+		[][]float64{
+			{.5, -1, math.NaN()},
+			{.25, 0, 2},
+		},
+	)
 	records, sums := moments.Read(exact(moments.Bound()))
 	near("records", records, 3)
 	near("a sum", sums[0].Sum, -.5)
@@ -148,7 +186,13 @@ func TestDescribeReads(t *testing.T) {
 	near("another sum", sums[1].Sum, 1.25)
 
 	groups := s.NewGroupSums(2, []bool{true, false})
-	groups.Add([]int32{1, 1, 0}, [][]float64{{.5, math.NaN(), 1}, {1, -.5, math.NaN()}})
+	groups.Add(
+		[]int32{1, 1, 0},
+		[][]float64{
+			{.5, math.NaN(), 1},
+			{1, -.5, math.NaN()},
+		},
+	)
 	read := groups.Read(exact(groups.Bound()))
 	near("records of a group", read[1].Records, 2)
 	near("a sum of a group", read[1].Sums[0], .5)

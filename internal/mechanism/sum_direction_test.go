@@ -41,7 +41,10 @@ func TestScoreDifference(t *testing.T) {
 				y[i] = 2*r.Float64() - 1
 				train[i] = i < n/2
 			}
-			a, err := s.ScoreDifference(x, y, train, c.score, c.ridge, c.all)
+			a, err := s.ScoreDifference(
+				x, y, train, c.score, c.ridge,
+				c.all,
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,13 +54,19 @@ func TestScoreDifference(t *testing.T) {
 			}
 			x[k] = float64(r.IntN(2)*2-1) * (.9 + r.Float64()/10)
 			y[k] = float64(r.IntN(2)*2-1) * (.9 + r.Float64()/10)
-			b, err := s.ScoreDifference(x, y, train, c.score, c.ridge, c.all)
+			b, err := s.ScoreDifference(
+				x, y, train, c.score, c.ridge,
+				c.all,
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
 			d := math.Abs(float64(a.value - b.value))
 			if d > a.sens || a.sens != b.sens {
-				t.Errorf("%+v: moved by %v of %v", c, d*a.unit, a.Sensitivity())
+				t.Errorf(
+					"%+v: moved by %v of %v",
+					c, d*a.unit, a.Sensitivity(),
+				)
 			}
 		}
 	}
@@ -88,8 +97,14 @@ func TestQuartile(t *testing.T) {
 			for b := range 5 {
 				for c := range 5 {
 					for d := range 5 {
-						x := quartileOf([]float64{values[a], values[b], values[c]}, 1, q)
-						y := quartileOf([]float64{values[a], values[b], values[d]}, 1, q)
+						x := quartileOf(
+							[]float64{values[a], values[b], values[c]},
+							1, q,
+						)
+						y := quartileOf(
+							[]float64{values[a], values[b], values[d]},
+							1, q,
+						)
 						lo := math.Inf(1)
 						hi := math.Inf(-1)
 						for i := range x.value {
@@ -99,7 +114,10 @@ func TestQuartile(t *testing.T) {
 						}
 						far = max(far, hi-lo)
 						if hi-lo > x.sens || max(-lo, hi) > x.sens/2 {
-							t.Fatalf("scores move within [%v, %v]", lo, hi)
+							t.Fatalf(
+								"scores move within [%v, %v]",
+								lo, hi,
+							)
 						}
 					}
 				}

@@ -44,10 +44,19 @@ func TestSmallestEigenvalueDeclares(t *testing.T) {
 		for _, c := range []struct {
 			p     int
 			limit float64
-		}{{1, 1}, {6, 1.45}, {100, 20}, {1, 1e-6}} {
+		}{
+			{1, 1},
+			{6, 1.45},
+			{100, 20},
+			{1, 1e-6},
+		} {
 			got := testSession(t, rel, 1).NewGram(c.p, c.limit).SmallestEigenvalue().Sensitivity()
-			if got < c.limit-2*gramUnit || got > 1.01*c.limit+2*gramUnit {
-				t.Errorf("%v, p = %d, B² = %v: sensitivity %v", rel, c.p, c.limit, got)
+			if got < c.limit-2*gramUnit ||
+				got > 1.01*c.limit+2*gramUnit {
+				t.Errorf(
+					"%v, p = %d, B² = %v: sensitivity %v",
+					rel, c.p, c.limit, got,
+				)
 			}
 		}
 	}
@@ -103,7 +112,8 @@ func TestSmallestEigenvalueRelease(t *testing.T) {
 	}
 	// Noise beyond 6 standard deviations has probability below 1e-8.
 	d := out.Value()[0] - 30000
-	if len(out.Value()) != 1 || math.Abs(d) > 6*s.Scale("sums")+1 {
+	if len(out.Value()) != 1 ||
+		math.Abs(d) > 6*s.Scale("sums")+1 {
 		t.Errorf("released %v", out.Value())
 	}
 }

@@ -135,7 +135,10 @@ func TestGroupedSquareSumsRelease(t *testing.T) {
 		"other square":          {got.Groups[0].Target, 0},
 	} {
 		if math.Abs(c[0]-c[1]) > .4 {
-			t.Errorf("%s is %v, want %v", name, c[0], c[1])
+			t.Errorf(
+				"%s is %v, want %v",
+				name, c[0], c[1],
+			)
 		}
 	}
 	noise := GroupNoise(got.Unit)
@@ -147,21 +150,29 @@ func TestGroupedSquareSumsRelease(t *testing.T) {
 		"missing": {noise.Missing, .4},
 	} {
 		if math.Abs(c[0]*c[1]*squareHalf/scale-1) > 1e-9 {
-			t.Errorf("the noise of the %s of a group is %v", name, c[0])
+			t.Errorf(
+				"the noise of the %s of a group is %v",
+				name, c[0],
+			)
 		}
 	}
 	// In units of the noise of half the squared weight: the half of all records has the variance 2 along e + q and 2/3 along
 	// e - q, and both groups together 2.
 	want := math.Sqrt(2) * scale * math.Sqrt((1/(1/2.+1/2.)+1/(3/2.+1/2.))/2)
 	if got := GroupedSquaresNoise(s, "leaf", 2, true); math.Abs(got/want-1) > 1e-3 {
-		t.Errorf("the noise of both halves together is %v, want %v", got, want)
+		t.Errorf(
+			"the noise of both halves together is %v, want %v",
+			got, want,
+		)
 	}
 }
 
 func TestGroupedSquareSumsRefuses(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 1)
 	for name, f := range map[string]func(){
-		"no group": func() { s.NewGroupedSquareSums(Nodes{1}, CellGroups{}, 1, 0, true) },
+		"no group": func() {
+			s.NewGroupedSquareSums(Nodes{1}, CellGroups{}, 1, 0, true)
+		},
 		"another group": func() {
 			s.NewGroupedSquareSums(Nodes{1}, CellGroups{}, 1, 1, true).Add(
 				[]float64{0},

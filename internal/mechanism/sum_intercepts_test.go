@@ -19,7 +19,11 @@ func interceptsOf(
 ) *Intercepts {
 	a := s.NewIntercepts(lower, upper, 2)
 	for _, i := range pick {
-		a.Add([]float64{weights[i/9]}, []int8{int8(i%3 - 1)}, []int{i / 3 % 3})
+		a.Add(
+			[]float64{weights[i/9]},
+			[]int8{int8(i%3 - 1)},
+			[]int{i / 3 % 3},
+		)
 	}
 	return a
 }
@@ -76,8 +80,14 @@ func TestInterceptsAreAgreements(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {
 		w := rapid.SliceOf(rapid.Float64Range(0, 3)).Draw(t, "w")
-		labels := rapid.SliceOfN(rapid.Int8Range(-1, 1), len(w), len(w)).Draw(t, "labels")
-		first := rapid.SliceOfN(rapid.IntRange(-1, 6), len(w), len(w)).Draw(t, "first")
+		labels := rapid.SliceOfN(
+			rapid.Int8Range(-1, 1),
+			len(w), len(w),
+		).Draw(t, "labels")
+		first := rapid.SliceOfN(
+			rapid.IntRange(-1, 6),
+			len(w), len(w),
+		).Draw(t, "first")
 		cut := rapid.IntRange(0, len(w)).Draw(t, "cut")
 		a := s.NewIntercepts(.5, 2, 5)
 		b := s.NewIntercepts(.5, 2, 5)
@@ -96,7 +106,10 @@ func TestInterceptsAreAgreements(t *testing.T) {
 			x.Add(w, votes)
 			want := x.Sum().value
 			if got != max(want, -want) {
-				t.Fatalf("candidate %d: %d, want %d", c, got, want)
+				t.Fatalf(
+					"candidate %d: %d, want %d",
+					c, got, want,
+				)
 			}
 		}
 	})

@@ -32,8 +32,16 @@ func TestKendallValues(t *testing.T) {
 		x, y []float64
 		want float64
 	}{
-		{[]float64{1, 2, 3, 4, 5}, []float64{1, 3, 2, 5, 4}, 1.5},
-		{[]float64{1, 1, 2, 3}, []float64{1, 2, 2, 3}, 4. / 3},
+		{
+			[]float64{1, 2, 3, 4, 5},
+			[]float64{1, 3, 2, 5, 4},
+			1.5,
+		},
+		{
+			[]float64{1, 1, 2, 3},
+			[]float64{1, 2, 2, 3},
+			4. / 3,
+		},
 		{[]float64{7, 7, 7}, []float64{1, 2, 3}, 0},
 		{[]float64{4}, []float64{2}, 0},
 		{nil, nil, 0},
@@ -106,7 +114,10 @@ func TestKendallRanges(t *testing.T) {
 		{budget.Substitute, 3, 3, false, -2, 2, .7, 4},
 		{budget.Substitute, 3, 2, true, -4, 4, .2, 8},
 	} {
-		low, high, declared := kendallRange(t, c.rel, c.n, c.values, c.picked)
+		low, high, declared := kendallRange(
+			t, c.rel, c.n, c.values,
+			c.picked,
+		)
 		if low < c.low-slack || high > c.high+slack {
 			t.Errorf(
 				"%v, later round %v: change in [%v, %v], proved [%v, %v]",
@@ -128,7 +139,10 @@ func TestKendallRanges(t *testing.T) {
 			)
 		}
 		if math.Abs(declared-c.width) > 7*kendallUnit {
-			t.Errorf("declared width %v, want %v", declared, c.width)
+			t.Errorf(
+				"declared width %v, want %v",
+				declared, c.width,
+			)
 		}
 	}
 }
@@ -150,7 +164,10 @@ func TestKendallRangesAreAttained(t *testing.T) {
 		append([]float64{9}, up...),
 	))
 	if d := after - before; math.Abs(d+1.5) > 3*kendallUnit {
-		t.Errorf("a discordant record: %v, want -3/2", d)
+		t.Errorf(
+			"a discordant record: %v, want -3/2",
+			d,
+		)
 	}
 	// S(x, y) = 0 and the picked column equals x; the record is concordant with
 	// y and discordant with the picked column.
@@ -181,7 +198,10 @@ func TestKendallRangesAreAttained(t *testing.T) {
 		append([]float64{9}, up[1:]...),
 	)
 	if d := value(moved) - value(all); math.Abs(d+2) > 3*kendallUnit {
-		t.Errorf("a record moved to the opposite corner: %v, want -2", d)
+		t.Errorf(
+			"a record moved to the opposite corner: %v, want -2",
+			d,
+		)
 	}
 }
 
@@ -206,17 +226,27 @@ func TestTauBFails(t *testing.T) {
 			}
 			return ones * (n - ones) // pairs that are not tied
 		}
-		s := float64(kendall.S(kendall.Rank(x, nil), kendall.Rank(y, nil), nil))
+		s := float64(kendall.S(
+			kendall.Rank(x, nil),
+			kendall.Rank(y, nil), nil,
+		))
 		return n / 2 * s / math.Sqrt(ties(x)*ties(y))
 	}
 	b0 := tauB(x, y)
 	b1 := tauB(x1, y1)
-	if math.Abs(b0-500) > 1e-9 || math.Abs(b1-353.73) > .5 {
-		t.Errorf("tau-b %v and %v, expected 500 and about 353.7", b0, b1)
+	if math.Abs(b0-500) > 1e-9 ||
+		math.Abs(b1-353.73) > .5 {
+		t.Errorf(
+			"tau-b %v and %v, expected 500 and about 353.7",
+			b0, b1,
+		)
 	}
 	ratio := (b0 - b1) / 6
 	if ratio < 24 {
-		t.Errorf("log-ratio %v does not exceed the claimed 1 as it should", ratio)
+		t.Errorf(
+			"log-ratio %v does not exceed the claimed 1 as it should",
+			ratio,
+		)
 	}
 	s := testSession(t, budget.AddRemove, 1)
 	a := kendallOf(t, s, y, x).Scores([]int{0})
@@ -245,7 +275,10 @@ func TestKendallScoreRounding(t *testing.T) {
 			want *= float64(n) / 2 / kendallUnit
 			got := float64(k.columnScore(j))
 			if math.Abs(got-want) > 3+1e-9*math.Abs(want) {
-				t.Errorf("n %d, score %d: %v, want %v", n, j, got, want)
+				t.Errorf(
+					"n %d, score %d: %v, want %v",
+					n, j, got, want,
+				)
 			}
 		}
 	}
@@ -298,9 +331,17 @@ func TestKendallPublicColumns(t *testing.T) {
 			[columns]float64{high, low, low, 0},
 			[columns]float64{high, low, high, 0},
 		},
-		{[columns]bool{}, 0, [columns]float64{1, 2, 3, 4}, [columns]float64{1, 2, 3, 4}},
+		{
+			[columns]bool{}, 0,
+			[columns]float64{1, 2, 3, 4},
+			[columns]float64{1, 2, 3, 4},
+		},
 	} {
-		public := []bool{!c.private[0], !c.private[1], !c.private[2]}
+		public := []bool{
+			!c.private[0],
+			!c.private[1],
+			!c.private[2],
+		}
 		var others [][columns]float64
 		for i := range 12 {
 			others = append(
@@ -384,7 +425,10 @@ func scoresApart(
 				list[j] = append(list[j], v)
 			}
 		}
-		k := kendallOf(t, s, list[3], list[0], list[1], list[2])
+		k := kendallOf(
+			t, s, list[3], list[0],
+			list[1], list[2],
+		)
 		k.DeclarePublic(public, target)
 		if err := k.Pick(context.Background(), 2); err != nil {
 			t.Fatal(err)

@@ -13,8 +13,16 @@ import (
 // and is attained by the longest row, for numbers and for classes, and it does not depend on any label.
 func TestLabelSumsSensitivity(t *testing.T) {
 	s := testSession(t, budget.SubstitutePrivateColumns, 1)
-	rows := [][]int16{{FixedOne, -3000}, {120, 7}, {-9000, FixedOne}, {0, 0}}
-	numbers := []int16{-FixedOne, -5000, 0, 77, FixedOne, math.MaxInt16, math.MinInt16}
+	rows := [][]int16{
+		{FixedOne, -3000},
+		{120, 7},
+		{-9000, FixedOne},
+		{0, 0},
+	}
+	numbers := []int16{
+		-FixedOne, -5000, 0, 77, FixedOne,
+		math.MaxInt16, math.MinInt16,
+	}
 	classes := []int32{0, 1, 2, 3, -1}
 	bound := func(k int, labels [4]int) Bounded[Vector] {
 		x := s.NewLabelSums(2, k)
@@ -58,7 +66,10 @@ func TestLabelSumsSensitivity(t *testing.T) {
 			}
 		}
 		if reached > 1 || reached < 1-1e-9 {
-			t.Errorf("%d classes: the sums move by %v of the bound", k, reached)
+			t.Errorf(
+				"%d classes: the sums move by %v of the bound",
+				k, reached,
+			)
 		}
 	}
 }
@@ -80,7 +91,10 @@ func TestLabelSumsFollowRows(t *testing.T) {
 	b := sens(100)
 	c := sens(0)
 	if !(a > b && b > c && c > 0) {
-		t.Errorf("%v, %v, %v", a, b, c)
+		t.Errorf(
+			"%v, %v, %v",
+			a, b, c,
+		)
 	}
 }
 
@@ -94,14 +108,23 @@ func TestPublicMoments(t *testing.T) {
 	if err != nil ||
 		!slices.Equal(moments.Value(), want) ||
 		math.Abs(longest.Value()-math.Sqrt(1.25)) > 1e-12 {
-		t.Errorf("%v, longest row %v, %v", moments.Value(), longest.Value(), err)
+		t.Errorf(
+			"%v, longest row %v, %v",
+			moments.Value(), longest.Value(), err,
+		)
 	}
 	c := s.NewPublicCross(2)
-	c.Add([][]int16{{FixedOne, -8192}, {4096, FixedOne}}, []float64{.5, -2})
+	c.Add(
+		[][]int16{{FixedOne, -8192}, {4096, FixedOne}},
+		[]float64{.5, -2},
+	)
 	cross, err := c.Exact()
 	want = []float64{.5 + .5, .125 - 1}
 	if err != nil || !slices.Equal(cross.Value(), want) {
-		t.Errorf("%v, %v", cross.Value(), err)
+		t.Errorf(
+			"%v, %v",
+			cross.Value(), err,
+		)
 	}
 }
 
@@ -113,10 +136,16 @@ func TestPublicMomentsNeedPublicColumns(t *testing.T) {
 		_, _, gram := s.NewPublicGram(1).Exact()
 		_, cross := s.NewPublicCross(1).Exact()
 		_, labels := s.NewLabelSums(1, 0).Bound()
-		_, classes := s.NewPartClassStats([]bool{true}, 2, 1, true, ClassWeights{}).Bound()
+		_, classes := s.NewPartClassStats(
+			[]bool{true}, 2, 1, true,
+			ClassWeights{},
+		).Bound()
 		for i, err := range []error{gram, cross, labels, classes} {
 			if !errors.Is(err, ErrRelation) {
-				t.Errorf("%v, statistic %d: %v", rel, i, err)
+				t.Errorf(
+					"%v, statistic %d: %v",
+					rel, i, err,
+				)
 			}
 		}
 	}
@@ -127,7 +156,11 @@ func TestPublicMomentsNeedPublicColumns(t *testing.T) {
 // bit-identical.
 func TestPrivateClassStatsSensitivity(t *testing.T) {
 	s := testSession(t, budget.SubstitutePrivateColumns, 1)
-	rows := [][]int16{{FixedOne, 0}, {9000, -700}, {0, 5}}
+	rows := [][]int16{
+		{FixedOne, 0},
+		{9000, -700},
+		{0, 5},
+	}
 	for _, w := range []ClassWeights{{}, {1, .3, 2, 1}} {
 		reached := 0.
 		var products, totals []float64
@@ -166,9 +199,13 @@ func TestPrivateClassStatsSensitivity(t *testing.T) {
 			}
 		}
 		if reached > 1 || reached < 1-1e-6 {
-			t.Errorf("weights %v: the statistics move by %v of their bound", w, reached)
+			t.Errorf(
+				"weights %v: the statistics move by %v of their bound",
+				w, reached,
+			)
 		}
-		if len(products) != 3 || math.Abs(totals[0]-(1+9000./FixedOne)) > 1e-12 {
+		if len(products) != 3 ||
+			math.Abs(totals[0]-(1+9000./FixedOne)) > 1e-12 {
 			t.Errorf("products %v, totals %v", products, totals)
 		}
 	}
@@ -193,10 +230,17 @@ func TestPartClassStatsSensitivity(t *testing.T) {
 		}
 	}
 	for _, limit := range []float64{.5, 1} {
-		for _, w := range []ClassWeights{{}, {1, 3, .2, 1}, {1, .1, .2, 1}} {
+		for _, w := range []ClassWeights{
+			{},
+			{1, 3, .2, 1},
+			{1, .1, .2, 1},
+		} {
 			stats := func(z []int16) (Bounded[Weighted], *PartClassStats) {
 				c := s.NewPartClassStats([]bool{true, false, false}, 2, limit, false, w)
-				c.Add(columnsOf([]int16{FixedOne, z[0], z[1]}), []int32{1})
+				c.Add(
+					columnsOf([]int16{FixedOne, z[0], z[1]}),
+					[]int32{1},
+				)
 				c.Add(columnsOf([]int16{500, 9000, -77}), []int32{0})
 				c.Add(columnsOf([]int16{-40, z[1], z[0]}), []int32{2}) // in no class
 				x, err := c.Bound()

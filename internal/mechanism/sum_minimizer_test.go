@@ -22,7 +22,11 @@ func minimizePicked(
 ) Bounded[Vector] {
 	t.Helper()
 	p := len(rows[0])
-	return minimizedBy(t, s.NewMinimizer(p, 1, .5, lambda, classes), rows, classes, pick)
+	return minimizedBy(
+		t,
+		s.NewMinimizer(p, 1, .5, lambda, classes),
+		rows, classes, pick,
+	)
 }
 
 // minimizedBy is minimized with a given minimizer.
@@ -167,21 +171,32 @@ func TestLogisticMinimizer(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 1)
 	rows = [][]int16{{FixedOne, 0}, {3900, 15900}}
 	near := func(pick []int) Bounded[Vector] {
-		return minimizedBy(t, s.NewLogisticMinimizer(2, 1, .5, 20, 2), rows, 2, pick)
+		return minimizedBy(
+			t,
+			s.NewLogisticMinimizer(2, 1, .5, 20, 2),
+			rows, 2, pick,
+		)
 	}
 	many := make([]int, 400_000) // the first row, in class 0
 	a := near(many)
 	b := near(append([]int{1*3 + 1}, many...)) // and the second, in class 1
 	ratio := changeNorm(a, b) / a.sens
 	if ratio < .8 || ratio > 1 {
-		t.Errorf("a record against many moves the minimiser by %v of the bound", ratio)
+		t.Errorf(
+			"a record against many moves the minimiser by %v of the bound",
+			ratio,
+		)
 	}
 }
 
 // TestMinimizerClasses checks that with three classes a record moves all three minimisers. Each can move by R/Lambda
 // at once, so sqrt(3) is attained.
 func TestMinimizerClasses(t *testing.T) {
-	rows := [][]int16{{FixedOne, 0}, {0, -FixedOne}, {0, 0}}
+	rows := [][]int16{
+		{FixedOne, 0},
+		{0, -FixedOne},
+		{0, 0},
+	}
 	for _, lambda := range []float64{.3, 8} {
 		reached := 0.
 		if lambda > 5 {
@@ -196,7 +211,10 @@ func TestMinimizerClasses(t *testing.T) {
 	b := minimizePicked(t, s, rows, 8, 3, []int{0})
 	ratio := changeNorm(a, b) / a.sens
 	if ratio < .9999 || ratio > 1 {
-		t.Errorf("one record of length R moves three minimisers by %v of the bound", ratio)
+		t.Errorf(
+			"one record of length R moves three minimisers by %v of the bound",
+			ratio,
+		)
 	}
 }
 
@@ -290,14 +308,22 @@ func TestMinimizerScale(t *testing.T) {
 		budget.Substitute:               2,
 		budget.SubstitutePrivateColumns: 2,
 	} {
-		b := minimizePicked(t, testSession(t, rel, 1), [][]int16{{0}}, 20, 2, nil)
+		b := minimizePicked(
+			t, testSession(t, rel, 1),
+			[][]int16{{0}}, 20,
+			2, nil,
+		)
 		sigma := b.Sensitivity() / .15
 		if math.Abs(sigma-factor*.372678) > 3e-5*sigma {
 			t.Errorf("%v: sigma %v", rel, sigma)
 		}
 		least := math.Sqrt(1.25) * (factor + 2e-5) / 20
-		if b.Sensitivity() < least || b.Sensitivity() > least*(1+1e-8) {
-			t.Errorf("%v: sensitivity %v, want %v", rel, b.Sensitivity(), least)
+		if b.Sensitivity() < least ||
+			b.Sensitivity() > least*(1+1e-8) {
+			t.Errorf(
+				"%v: sensitivity %v, want %v",
+				rel, b.Sensitivity(), least,
+			)
 		}
 	}
 }
@@ -313,10 +339,16 @@ func TestMinimizerValue(t *testing.T) {
 		2,
 		[]int{1},
 	)
-	for j, want := range []float64{.5 / 4, -.25 / 4, .5 / 4} {
+	for j, want := range []float64{
+		.5 / 4, -.25 / 4,
+		.5 / 4,
+	} {
 		got := float64(b.value[j]) * b.unit
 		if math.Abs(got-want) > 1e-5 {
-			t.Errorf("coordinate %d: %v, want %v", j, got, want)
+			t.Errorf(
+				"coordinate %d: %v, want %v",
+				j, got, want,
+			)
 		}
 	}
 }
@@ -347,16 +379,32 @@ func TestOnGrid(t *testing.T) {
 func TestMinimizerPanics(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 1)
 	for name, f := range map[string]func(){
-		"no entry":   func() { s.NewMinimizer(0, 1, .5, 1, 2) },
-		"one class":  func() { s.NewMinimizer(1, 1, .5, 1, 1) },
-		"no norm":    func() { s.NewMinimizer(1, 0, .5, 1, 2) },
-		"no penalty": func() { s.NewMinimizer(1, 1, .5, 0, 2) },
-		"NaN":        func() { s.NewMinimizer(1, 1, .5, math.NaN(), 2) },
+		"no entry": func() {
+			s.NewMinimizer(0, 1, .5, 1, 2)
+		},
+		"one class": func() {
+			s.NewMinimizer(1, 1, .5, 1, 1)
+		},
+		"no norm": func() {
+			s.NewMinimizer(1, 0, .5, 1, 2)
+		},
+		"no penalty": func() {
+			s.NewMinimizer(1, 1, .5, 0, 2)
+		},
+		"NaN": func() {
+			s.NewMinimizer(1, 1, .5, math.NaN(), 2)
+		},
 		"too few codes": func() {
-			s.NewMinimizer(1, 1, .5, 1, 2).Add([][]int16{{1, 2}}, []int32{0})
+			s.NewMinimizer(1, 1, .5, 1, 2).Add(
+				[][]int16{{1, 2}},
+				[]int32{0},
+			)
 		},
 		"columns": func() {
-			s.NewMinimizer(1, 1, .5, 1, 2).Add([][]int16{{1}, {1}}, []int32{0})
+			s.NewMinimizer(1, 1, .5, 1, 2).Add(
+				[][]int16{{1}, {1}},
+				[]int32{0},
+			)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -133,8 +133,12 @@ func TestNodeGramsManyNodes(t *testing.T) {
 		g.Add(row, weights)
 		got := g.Bound()
 		d := distanceOf(got.value, empty.value)
-		if d > got.sens || d > got.sens*math.Sqrt(sum)*(1+1e-3)+1 {
-			t.Fatalf("change %v, bound %v, squared weights %v", d, got.sens, sum)
+		if d > got.sens ||
+			d > got.sens*math.Sqrt(sum)*(1+1e-3)+1 {
+			t.Fatalf(
+				"change %v, bound %v, squared weights %v",
+				d, got.sens, sum,
+			)
 		}
 	})
 }
@@ -145,7 +149,9 @@ func TestNodeGramsOfOneNode(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 40).Draw(t, "n")
-		columns := func() [][]int16 { return make([][]int16, 3) }
+		columns := func() [][]int16 {
+			return make([][]int16, 3)
+		}
 		a := columns()
 		b := columns()
 		c := columns()
@@ -172,7 +178,8 @@ func TestNodeGramsOfOneNode(t *testing.T) {
 		one.Add(b, [][]float64{ones})
 		two.Add(c, weights)
 		for i, v := range plain.sums {
-			if one.sums[0][i] != v || two.sums[0][i]+two.sums[1][i] != v {
+			if one.sums[0][i] != v ||
+				two.sums[0][i]+two.sums[1][i] != v {
 				t.Fatalf(
 					"entry %d: %d, one node %d, two %d and %d",
 					i,
@@ -187,7 +194,10 @@ func TestNodeGramsOfOneNode(t *testing.T) {
 }
 
 // medianValues are values around and between the points -1, 0 and 1.
-var medianValues = []float64{-2, -1, -.5, 0, 1, 7, math.NaN()}
+var medianValues = []float64{
+	-2, -1, -.5, 0,
+	1, 7, math.NaN(),
+}
 
 func mediansOf(s *Session, picks []int) Bounded[Lists] {
 	m := s.NewMedians(2, []float64{-1, 0, 1})
@@ -236,12 +246,18 @@ func TestMediansSensitivity(t *testing.T) {
 		eachNeighbour(2, len(medianValues)*len(nodeWeights), rel, see)
 		eachNeighbour(1, len(medianValues)*len(nodeWeights), budget.AddRemove, see)
 		if worst > sens || worst < .999*sens {
-			t.Errorf("%v: change %v, declared %v", rel, worst, sens)
+			t.Errorf(
+				"%v: change %v, declared %v",
+				rel, worst, sens,
+			)
 		}
 		want := map[budget.Relation]float64{budget.AddRemove: 1, budget.Substitute: 2}[rel]
 		got := mediansOf(s, nil).Sensitivity()
 		if got != want {
-			t.Errorf("%v: width %v, want %v", rel, got, want)
+			t.Errorf(
+				"%v: width %v, want %v",
+				rel, got, want,
+			)
 		}
 	}
 }
@@ -251,15 +267,28 @@ func TestMedians(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 1)
 	m := s.NewMedians(2, []float64{0, 1, 2})
 	m.Add(
-		[][]float64{{-3, .5, 1, 9, math.NaN()}, {0, 0, 0, 0, 0}},
-		[][]float64{{1, 1, .5, .25, 1}, {0, 0, .5, .75, 0}},
+		[][]float64{
+			{-3, .5, 1, 9, math.NaN()},
+			{0, 0, 0, 0, 0},
+		},
+		[][]float64{
+			{1, 1, .5, .25, 1},
+			{0, 0, .5, .75, 0},
+		},
 	)
 	x := m.Bound()
 	// Node 0 has a total of 3.75: 1 up to 0, 2.5 up to 1, 2.5 up to 2. Node 1 has 1.25, all at 0.
-	for i, want := range []float64{1 - 1.875, -.625, -.625, -.625, -.625, -.625} {
+	for i, want := range []float64{
+		1 - 1.875, -.625,
+		-.625, -.625, -.625,
+		-.625,
+	} {
 		got := float64(x.value.Scores[i]) * x.unit
 		if got != want {
-			t.Errorf("score %d is %v, want %v", i, got, want)
+			t.Errorf(
+				"score %d is %v, want %v",
+				i, got, want,
+			)
 		}
 	}
 }
@@ -290,7 +319,16 @@ func TestChooseEach(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := s.NewMedians(2, []float64{0, 1})
-	m.Add([][]float64{{0, 0, 0, 1}, {0, 1, 1, 1}}, [][]float64{{1, 1, 1, 1}, {0, 0, 0, 0}})
+	m.Add(
+		[][]float64{
+			{0, 0, 0, 1},
+			{0, 1, 1, 1},
+		},
+		[][]float64{
+			{1, 1, 1, 1},
+			{0, 0, 0, 0},
+		},
+	)
 	x := m.Bound() // node 0: u = -1 and -2; node 1: no records, u = 0 and 0
 	var first [2]int
 	for i := range draws {
@@ -304,10 +342,16 @@ func TestChooseEach(t *testing.T) {
 			}
 		}
 	}
-	for k, want := range []float64{1 / (1 + math.Exp(-1)), .5} {
+	for k, want := range []float64{
+		1 / (1 + math.Exp(-1)),
+		.5,
+	} {
 		got := float64(first[k]) / draws
 		if math.Abs(got-want) > 6*math.Sqrt(want*(1-want)/draws) {
-			t.Errorf("list %d: the first point in %v of the draws, want %v", k, got, want)
+			t.Errorf(
+				"list %d: the first point in %v of the draws, want %v",
+				k, got, want,
+			)
 		}
 	}
 	if _, err := ChooseEach(s, "medians", 0, x); !errors.Is(err, ErrSpent) {

@@ -18,9 +18,16 @@ func TestOuterSensitivity(t *testing.T) {
 		[]int16{-11585, 0, FixedOne},
 	)
 	var weights [][3]float64
-	for _, a := range []float64{math.Inf(-1), -.4, 0, math.NaN(), 1} {
+	for _, a := range []float64{
+		math.Inf(-1), -.4,
+		0, math.NaN(), 1,
+	} {
 		for _, b := range []float64{-1, .25} {
-			weights = append(weights, [3]float64{a, b, -b}, [3]float64{-a, -b, b})
+			weights = append(
+				weights,
+				[3]float64{a, b, -b},
+				[3]float64{-a, -b, b},
+			)
 		}
 	}
 	for _, limit := range []float64{.25, 1.5} {
@@ -91,7 +98,10 @@ func TestOuterValue(t *testing.T) {
 			x[k] = rapid.SliceOfN(rapid.Int16(), n, n).Draw(t, "x")
 		}
 		for j := range w {
-			w[j] = rapid.SliceOfN(rapid.Float64Range(-1.2, 1.2), n, n).Draw(t, "w")
+			w[j] = rapid.SliceOfN(
+				rapid.Float64Range(-1.2, 1.2),
+				n, n,
+			).Draw(t, "w")
 		}
 		o := s.NewOuter(2, 3, bound, .8)
 		parts := s.NewOuter(2, 3, bound, .8)
@@ -121,10 +131,18 @@ func TestOuterValue(t *testing.T) {
 		}
 		for k, got := range o.Bound().value {
 			if math.Abs(float64(got)*gramUnit-want[k]) > 3e-4*float64(n)+1e-9 {
-				t.Fatalf("entry %d: %v, want %v", k, float64(got)*gramUnit, want[k])
+				t.Fatalf(
+					"entry %d: %v, want %v",
+					k, float64(got)*gramUnit, want[k],
+				)
 			}
 			if got != parts.Bound().value[k] {
-				t.Fatalf("entry %d: %v in blocks, %v in one", k, parts.Bound().value[k], got)
+				t.Fatalf(
+					"entry %d: %v in blocks, %v in one",
+					k,
+					parts.Bound().value[k],
+					got,
+				)
 			}
 		}
 	})
@@ -134,12 +152,29 @@ func TestOuterValue(t *testing.T) {
 func TestOuterPanics(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 1)
 	for name, f := range map[string]func(){
-		"bound":   func() { s.NewOuter(1, 1, 0x1p8, 1) },
-		"NaN":     func() { s.NewOuter(1, 1, math.NaN(), 1) },
-		"rows":    func() { s.NewOuter(1, 2, 1, 1).Add([][]int16{{1}}, [][]float64{{1}}) },
-		"weights": func() { s.NewOuter(2, 1, 1, 1).Add([][]int16{{1}}, [][]float64{{1}}) },
+		"bound": func() {
+			s.NewOuter(1, 1, 0x1p8, 1)
+		},
+		"NaN": func() {
+			s.NewOuter(1, 1, math.NaN(), 1)
+		},
+		"rows": func() {
+			s.NewOuter(1, 2, 1, 1).Add(
+				[][]int16{{1}},
+				[][]float64{{1}},
+			)
+		},
+		"weights": func() {
+			s.NewOuter(2, 1, 1, 1).Add(
+				[][]int16{{1}},
+				[][]float64{{1}},
+			)
+		},
 		"length": func() {
-			s.NewOuter(1, 1, 1, 1).Add([][]int16{{1}}, [][]float64{{1, 2}})
+			s.NewOuter(1, 1, 1, 1).Add(
+				[][]int16{{1}},
+				[][]float64{{1, 2}},
+			)
 		},
 	} {
 		func() {

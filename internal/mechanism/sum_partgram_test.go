@@ -58,9 +58,16 @@ func TestPartGramSensitivity(t *testing.T) {
 			)
 		}
 	}
-	publics := [][]int16{{0, 0}, {FixedOne, 0}, {FixedOne, FixedOne / 2}}
+	publics := [][]int16{
+		{0, 0}, {FixedOne, 0},
+		{FixedOne, FixedOne / 2},
+	}
 	for _, limit := range []float64{.5, .9} {
-		for _, weights := range [][]int{{5, 9}, {40, 20}, {70, 70}, {140, 60}, {400, 500}} {
+		for _, weights := range [][]int{
+			{5, 9}, {40, 20},
+			{70, 70}, {140, 60},
+			{400, 500},
+		} {
 			reached := [3]float64{}
 			for _, first := range circle {
 				for _, second := range circle {
@@ -127,32 +134,70 @@ func TestPartGramSensitivity(t *testing.T) {
 // on the private parts.
 func TestPartGramBoundIsPublic(t *testing.T) {
 	s := testSession(t, budget.SubstitutePrivateColumns, 1)
-	u := [][]int16{{100, 3}, {FixedOne, -FixedOne}, {0, 0}}
-	_, a := partOf(t, s, []int{70, 70}, 1, 1, u, [][]int16{{5}, {7}, {9}})
-	_, b := partOf(t, s, []int{70, 70}, 1, 1, u, [][]int16{{FixedOne}, {0}, {-FixedOne}})
-	_, c := partOf(t, s, []int{70, 70}, 1, 1, u[:1], [][]int16{{5}})
+	u := [][]int16{
+		{100, 3},
+		{FixedOne, -FixedOne},
+		{0, 0},
+	}
+	_, a := partOf(
+		t, s, []int{70, 70},
+		1, 1, u,
+		[][]int16{{5}, {7}, {9}},
+	)
+	_, b := partOf(
+		t, s, []int{70, 70},
+		1, 1, u,
+		[][]int16{{FixedOne}, {0}, {-FixedOne}},
+	)
+	_, c := partOf(
+		t, s, []int{70, 70},
+		1, 1, u[:1],
+		[][]int16{{5}},
+	)
 	if a.sens != b.sens || c.sens >= a.sens {
-		t.Errorf("%v %v %v", a.sens, b.sens, c.sens)
+		t.Errorf(
+			"%v %v %v",
+			a.sens, b.sens, c.sens,
+		)
 	}
 }
 
 // TestPartGramExactIsPublic checks that the exact block is bit-identical for any private parts.
 func TestPartGramExactIsPublic(t *testing.T) {
 	s := testSession(t, budget.SubstitutePrivateColumns, 1)
-	u := [][]int16{{100, 3}, {FixedOne, -FixedOne}, {-7, 9000}}
+	u := [][]int16{
+		{100, 3},
+		{FixedOne, -FixedOne},
+		{-7, 9000},
+	}
 	exact := func(z [][]int16) []float64 {
-		g, _ := partOf(t, s, []int{70, 20}, 2, .3, u, z)
+		g, _ := partOf(
+			t, s, []int{70, 20},
+			2, .3, u, z,
+		)
 		v, err := g.Exact()
 		if err != nil {
 			t.Fatal(err)
 		}
 		return v.Value()
 	}
-	want := exact([][]int16{{0, 0}, {0, 0}, {0, 0}})
-	for _, v := range []int16{1, -1, 5000, FixedOne, -FixedOne, math.MaxInt16, math.MinInt16} {
-		got := exact([][]int16{{v, 0}, {v, v}, {-v, 77}})
+	want := exact([][]int16{
+		{0, 0}, {0, 0},
+		{0, 0},
+	})
+	for _, v := range []int16{
+		1, -1, 5000, FixedOne, -FixedOne,
+		math.MaxInt16, math.MinInt16,
+	} {
+		got := exact([][]int16{
+			{v, 0}, {v, v},
+			{-v, 77},
+		})
 		if !slices.Equal(got, want) {
-			t.Errorf("private entries of %d: %v, want %v", v, got, want)
+			t.Errorf(
+				"private entries of %d: %v, want %v",
+				v, got, want,
+			)
 		}
 	}
 }
@@ -162,7 +207,10 @@ func TestPartGramValues(t *testing.T) {
 	s := testSession(t, budget.SubstitutePrivateColumns, 1)
 	u := [][]int16{{FixedOne, 2000}, {-9000, 300}}
 	z := [][]int16{{5000, -6000}, {700, FixedOne}}
-	g, b := partOf(t, s, []int{3, 200}, 2, 2, u, z)
+	g, b := partOf(
+		t, s, []int{3, 200},
+		2, 2, u, z,
+	)
 	cross, square, sigmas, sigma := g.Unpack(toFloats(b.value, b.unit), 7)
 	exact, err := g.Exact()
 	if err != nil {
@@ -188,7 +236,10 @@ func TestPartGramValues(t *testing.T) {
 	}
 	for i, w := range want {
 		if math.Abs(w[0]-w[1]) > 1e-12 {
-			t.Errorf("entry %d: %v, want %v", i, w[0], w[1])
+			t.Errorf(
+				"entry %d: %v, want %v",
+				i, w[0], w[1],
+			)
 		}
 	}
 }
@@ -198,13 +249,29 @@ func TestPartGramMerges(t *testing.T) {
 	s := testSession(t, budget.SubstitutePrivateColumns, 1)
 	u := [][]int16{{100, 3}, {FixedOne, -FixedOne}}
 	z := [][]int16{{5}, {-700}}
-	_, whole := partOf(t, s, []int{1, 2}, 1, .3, u, z)
-	a, _ := partOf(t, s, []int{1, 2}, 1, .3, u[:1], z[:1])
-	b, _ := partOf(t, s, []int{1, 2}, 1, .3, u[1:], z[1:])
+	_, whole := partOf(
+		t, s, []int{1, 2},
+		1, .3, u, z,
+	)
+	a, _ := partOf(
+		t, s, []int{1, 2},
+		1, .3, u[:1],
+		z[:1],
+	)
+	b, _ := partOf(
+		t, s, []int{1, 2},
+		1, .3, u[1:],
+		z[1:],
+	)
 	a.Cells().mergeValues(b.Cells().copyValues())
 	merged, err := a.Bound()
-	if err != nil || changeNorm(merged, whole) != 0 || merged.sens != whole.sens {
-		t.Errorf("%v and %v, %v", merged, whole, err)
+	if err != nil ||
+		changeNorm(merged, whole) != 0 ||
+		merged.sens != whole.sens {
+		t.Errorf(
+			"%v and %v, %v",
+			merged, whole, err,
+		)
 	}
 }
 
@@ -223,6 +290,9 @@ func TestPartGramRefuses(t *testing.T) {
 	}
 	w := CrossWeight(1e9)
 	if w != MaxCrossWeight || CrossWeight(0) != 1 || CrossWeight(1) != 70 {
-		t.Errorf("weights %d, %d, %d", w, CrossWeight(0), CrossWeight(1))
+		t.Errorf(
+			"weights %d, %d, %d",
+			w, CrossWeight(0), CrossWeight(1),
+		)
 	}
 }

@@ -63,10 +63,28 @@ func TestProductsSensitivity(t *testing.T) {
 	}{
 		"numeric": {
 			[]int{0, 0},
-			[][]int16{{-one, 5000, math.MaxInt16}, {-one, one}, {math.MinInt16, 0, one}},
+			[][]int16{
+				{-one, 5000, math.MaxInt16},
+				{-one, one},
+				{math.MinInt16, 0, one},
+			},
 		},
-		"category": {[]int{2, 3}, [][]int16{{-1, 0, 1}, {0, 1, 2, 3}, {-one, 0, one}}},
-		"both":     {[]int{0, 3}, [][]int16{{-one, 0, one}, {0, 1, 2}, {-one, one}}},
+		"category": {
+			[]int{2, 3},
+			[][]int16{
+				{-1, 0, 1},
+				{0, 1, 2, 3},
+				{-one, 0, one},
+			},
+		},
+		"both": {
+			[]int{0, 3},
+			[][]int16{
+				{-one, 0, one},
+				{0, 1, 2},
+				{-one, one},
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			records := gridRecords(c.values...)
@@ -100,7 +118,10 @@ func TestProductsRange(t *testing.T) {
 				lowest = math.Min(lowest, change)
 				highest = math.Max(highest, change)
 				if x.Sensitivity() != 2*reach {
-					t.Fatalf("%v: declared width %v, want %v", rel, x.Sensitivity(), 2*reach)
+					t.Fatalf(
+						"%v: declared width %v, want %v",
+						rel, x.Sensitivity(), 2*reach,
+					)
 				}
 			})
 			if lowest != -reach || highest != reach {
@@ -128,7 +149,10 @@ func TestProductsCentredFails(t *testing.T) {
 		v := float64(1 - 2*(i%2))
 		x1 = append(x1, v)
 		y = append(y, v)
-		x2 = append(x2, v*float64(1-2*(i/2%2)*(i/50)))
+		x2 = append(
+			x2,
+			v*float64(1-2*(i/2%2)*(i/50)),
+		)
 	}
 	published := func(x, y []float64) float64 {
 		scaled := func(v []float64) []float64 {
@@ -174,12 +198,18 @@ func TestProductsCentredFails(t *testing.T) {
 	after := published(grown, target)
 	if before != n ||
 		after > 2 {
-		t.Errorf("published score of the first column: %v, then %v", before, after)
+		t.Errorf(
+			"published score of the first column: %v, then %v",
+			before, after,
+		)
 	}
 	before = published(x2, y)
 	after = published(grown2, target)
 	if math.Abs(before-after) > 1 {
-		t.Errorf("published score of the second column: %v, then %v", before, after)
+		t.Errorf(
+			"published score of the second column: %v, then %v",
+			before, after,
+		)
 	}
 	d := sound(grown, target) - sound(x1, y)
 	if math.Abs(d) > 1 {
@@ -194,8 +224,16 @@ func TestProductsValues(t *testing.T) {
 	p := s.NewProducts([]int{0, 0, 2, 3})
 	y := []int16{one, half, -one, 0}
 	p.Add(
-		[][]int16{{one, one, half, -one}, {-one, half, half, one}, nil, nil},
-		[][]int32{nil, nil, {0, 1, 0, 1}, {2, 2, 7, -1}},
+		[][]int16{
+			{one, one, half, -one},
+			{-one, half, half, one},
+			nil, nil,
+		},
+		[][]int32{
+			nil, nil,
+			{0, 1, 0, 1},
+			{2, 2, 7, -1},
+		},
 		y,
 	)
 	// 1 + 1/2 - 1/2; -1 + 1/4 - 1/2; S = (0, 1/2): |2S_1 - 1/2| = 1/2;
@@ -205,7 +243,10 @@ func TestProductsValues(t *testing.T) {
 	for j, w := range want {
 		v := float64(got.value[j]) * got.unit
 		if v != w {
-			t.Errorf("column %d: %v, want %v", j, v, w)
+			t.Errorf(
+				"column %d: %v, want %v",
+				j, v, w,
+			)
 		}
 	}
 	some := p.Balance([]int{3, 1})
@@ -213,7 +254,10 @@ func TestProductsValues(t *testing.T) {
 		some.value[1] != -got.value[1] ||
 		some.sens != got.sens ||
 		some.norm != Width {
-		t.Errorf("balance %+v of scores %+v", some, got)
+		t.Errorf(
+			"balance %+v of scores %+v",
+			some, got,
+		)
 	}
 	empty := s.NewProducts([]int{0, 2}).Scores([]int{0, 1})
 	if !slices.Equal(empty.value, Vector{0, 0}) {
@@ -228,7 +272,10 @@ func TestProductsCategoryIsItsBestColumn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 60).Draw(t, "n")
 		levels := rapid.IntRange(1, 4).Draw(t, "levels")
-		codes := rapid.SliceOfN(rapid.Int32Range(0, int32(levels)-1), n, n).Draw(
+		codes := rapid.SliceOfN(
+			rapid.Int32Range(0, int32(levels)-1),
+			n, n,
+		).Draw(
 			t,
 			"codes",
 		)
@@ -249,8 +296,16 @@ func TestProductsCategoryIsItsBestColumn(t *testing.T) {
 		plain.Add(columns, nil, y)
 		at := rapid.IntRange(0, n).Draw(t, "cut")
 		before := slices.Clone(y)
-		category.Add([][]int16{nil}, [][]int32{codes[:at]}, y[:at])
-		rest.Add([][]int16{nil}, [][]int32{codes[at:]}, y[at:])
+		category.Add(
+			[][]int16{nil},
+			[][]int32{codes[:at]},
+			y[:at],
+		)
+		rest.Add(
+			[][]int16{nil},
+			[][]int32{codes[at:]},
+			y[at:],
+		)
 		category.Cells().mergeValues(rest.Cells().copyValues())
 		all := make([]int, levels)
 		for k := range all {
@@ -270,18 +325,33 @@ func TestProductsCategoryIsItsBestColumn(t *testing.T) {
 func TestProductsShape(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 1)
 	for name, f := range map[string]func(){
-		"levels": func() { s.NewProducts([]int{-1}) },
+		"levels": func() {
+			s.NewProducts([]int{-1})
+		},
 		"numeric": func() {
-			s.NewProducts([]int{0}).Add([][]int16{{1, 2}}, nil, []int16{1})
+			s.NewProducts([]int{0}).Add(
+				[][]int16{{1, 2}},
+				nil, []int16{1},
+			)
 		},
 		"codes": func() {
-			s.NewProducts([]int{2}).Add([][]int16{nil}, [][]int32{{1}}, []int16{1, 2})
+			s.NewProducts([]int{2}).Add(
+				[][]int16{nil},
+				[][]int32{{1}},
+				[]int16{1, 2},
+			)
 		},
 		"columns": func() {
-			s.NewProducts([]int{0, 0}).Add([][]int16{{1}}, nil, []int16{1})
+			s.NewProducts([]int{0, 0}).Add(
+				[][]int16{{1}}, nil,
+				[]int16{1},
+			)
 		},
 		"more": func() {
-			s.NewProducts([]int{0}).Add([][]int16{{1}, {1}}, nil, []int16{1})
+			s.NewProducts([]int{0}).Add(
+				[][]int16{{1}, {1}},
+				nil, []int16{1},
+			)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -313,7 +383,10 @@ func ExampleProducts() {
 	p := s.NewProducts([]int{0, 0})
 	y := []int16{FixedOne, -FixedOne, FixedOne, -FixedOne}
 	p.Add(
-		[][]int16{{FixedOne, 0, 0, 0}, {-FixedOne, FixedOne, -FixedOne, FixedOne}},
+		[][]int16{
+			{FixedOne, 0, 0, 0},
+			{-FixedOne, FixedOne, -FixedOne, FixedOne},
+		},
 		nil,
 		y,
 	)

@@ -20,7 +20,10 @@ func TestSizeCountsSensitivity(t *testing.T) {
 			case bins*bins + 1:
 				c.Add([]uint16{NoSize - 1}, []uint16{NoSize}) // beyond all bins
 			default:
-				c.Add([]uint16{uint16(r % bins)}, []uint16{uint16(r / bins)})
+				c.Add(
+					[]uint16{uint16(r % bins)},
+					[]uint16{uint16(r / bins)},
+				)
 			}
 		}
 		return c.boundCounts()
@@ -31,7 +34,10 @@ func TestSizeCountsSensitivity(t *testing.T) {
 	} {
 		got := testSession(t, rel, 1).NewSizeCounts(2).boundCounts().Sensitivity()
 		if math.Abs(got-want) > 5e-7 {
-			t.Errorf("%v: %v, want %v", rel, got, want)
+			t.Errorf(
+				"%v: %v, want %v",
+				rel, got, want,
+			)
 		}
 	}
 }
@@ -55,7 +61,10 @@ func TestSizeEntriesSensitivity(t *testing.T) {
 	} {
 		got := testSession(t, rel, 1).NewSizeCounts(2).entryBound().Sensitivity()
 		if got != want {
-			t.Errorf("%v: %v, want %v", rel, got, want)
+			t.Errorf(
+				"%v: %v, want %v",
+				rel, got, want,
+			)
 		}
 	}
 }
@@ -73,16 +82,25 @@ func TestSizeEntriesRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := s.NewSizeCounts(2)
-	c.Add([]uint16{0, 0, 9, NoSize}, []uint16{1, 1, 0, 0})
+	c.Add(
+		[]uint16{0, 0, 9, NoSize},
+		[]uint16{1, 1, 0, 0},
+	)
 	released, err := c.ReleaseEntries(s, "leaf")
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := released.Value()
-	cells := append(append(append([]float64(nil), got.First...), got.Second...), got.Missing)
+	cells := append(
+		append(append([]float64(nil), got.First...), got.Second...),
+		got.Missing,
+	)
 	for k, want := range []float64{2, 1, 1, 2, 1} {
 		if math.Abs(cells[k]-want) > .1 {
-			t.Errorf("cell %d is %v, want %v", k, cells[k], want)
+			t.Errorf(
+				"cell %d is %v, want %v",
+				k, cells[k], want,
+			)
 		}
 	}
 	want := math.Sqrt2 * .0015
@@ -101,7 +119,10 @@ func TestSizeCountsOfMissing(t *testing.T) {
 	one.Add([]uint16{NoSize}, []uint16{3})
 	got := changeNorm(none.boundCounts(), one.boundCounts()) / one.boundCounts().sens
 	if got > 1 || got < 1-1e-6 {
-		t.Errorf("a record without a size moves the counts by %v of the bound", got)
+		t.Errorf(
+			"a record without a size moves the counts by %v of the bound",
+			got,
+		)
 	}
 	merged := s.NewSizeCounts(4)
 	merged.Cells().mergeValues(one.Cells().copyValues())
@@ -116,7 +137,10 @@ func TestSizeCountsOfMissing(t *testing.T) {
 func TestSizeCountsRelease(t *testing.T) {
 	s := preciseSession(t, budget.AddRemove, 1000)
 	c := s.NewSizeCounts(3)
-	c.Add([]uint16{0, 0, 2, 9, NoSize}, []uint16{1, 2, 2, 7, 0})
+	c.Add(
+		[]uint16{0, 0, 2, 9, NoSize},
+		[]uint16{1, 2, 2, 7, 0},
+	)
 	released, err := c.Release(s, "leaf")
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +149,10 @@ func TestSizeCountsRelease(t *testing.T) {
 	for k, want := range []float64{2, 0, 2, 0, 1, 3, 1} {
 		v := append(append([]float64(nil), got.First...), got.Second...)
 		if v = append(v, got.Missing); math.Abs(v[k]-want) > .02 {
-			t.Errorf("cell %d is %v, want %v", k, v[k], want)
+			t.Errorf(
+				"cell %d is %v, want %v",
+				k, v[k], want,
+			)
 		}
 	}
 	if math.Abs(got.SecondNoise/got.FirstNoise-2) > 1e-9 ||
@@ -148,7 +175,10 @@ func TestSizeCountsNoise(t *testing.T) {
 		}
 		got := released.Value().FirstNoise
 		if math.Abs(got-want) > 2e-6 {
-			t.Errorf("%v: %v, want %v", rel, got, want)
+			t.Errorf(
+				"%v: %v, want %v",
+				rel, got, want,
+			)
 		}
 	}
 }
@@ -165,7 +195,11 @@ func preciseSession(t testing.TB, rel budget.Relation, mu float64) *Session {
 			}),
 			budget.GaussianLeaf("rest", 1, 1),
 		),
-		budget.Target{Epsilon: max(10, mu*mu), Delta: 1e-6, Relation: rel},
+		budget.Target{
+			Epsilon:  max(10, mu*mu),
+			Delta:    1e-6,
+			Relation: rel,
+		},
 	)
 	if err != nil {
 		t.Fatal(err)

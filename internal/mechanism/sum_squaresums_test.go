@@ -13,7 +13,10 @@ import (
 // cells, and records without numbers. The bounds under add-remove are attained.
 func TestSquareSumsSensitivity(t *testing.T) {
 	targets := []float64{-9, -.3, 0, 1, math.NaN()}
-	residuals := []float64{0, .7, 1, 1.3, -2, 2.7, 9}
+	residuals := []float64{
+		0, .7, 1, 1.3, -2,
+		2.7, 9,
+	}
 	places := []uint16{NoSize, 0, 1, 3} // no cell, the outer cell, one of each group
 	for _, c := range []struct {
 		ratio, top float64
@@ -69,7 +72,10 @@ func TestSquareSumsSensitivity(t *testing.T) {
 	} {
 		got := testSession(t, c.relation, 1).NewSquareSums(Nodes{4}, c.groups, 1).boundSums().Sensitivity()
 		if math.Abs(got-c.want) > 5e-7 {
-			t.Errorf("%v, %+v: %v, want %v", c.relation, c.groups, got, c.want)
+			t.Errorf(
+				"%v, %+v: %v, want %v",
+				c.relation, c.groups, got, c.want,
+			)
 		}
 	}
 }
@@ -77,8 +83,14 @@ func TestSquareSumsSensitivity(t *testing.T) {
 // TestSquareEntriesSensitivity searches records with numbers at, below and beyond every limit, and records without numbers, for
 // the L1 sensitivity of the sums with Laplace noise, which is attained.
 func TestSquareEntriesSensitivity(t *testing.T) {
-	targets := []float64{-9, -.3, 0, .6, 1, math.NaN()}
-	residuals := []float64{0, .3, .7, 1, 1.3, -2, 2.7, 9}
+	targets := []float64{
+		-9, -.3, 0, .6,
+		1, math.NaN(),
+	}
+	residuals := []float64{
+		0, .3, .7, 1, 1.3,
+		-2, 2.7, 9,
+	}
 	for _, top := range []float64{1, 2, 3.2} {
 		reached := .999999
 		if top == 1 { // without nodes their weight is not used
@@ -88,7 +100,11 @@ func TestSquareEntriesSensitivity(t *testing.T) {
 			func(s *Session, rows []int) Bounded[Vector] {
 				q := s.NewSquareEntries(Nodes{top})
 				for _, r := range rows {
-					q.Add(targets[r%len(targets):][:1], residuals[r/len(targets):][:1], []uint16{NoSize})
+					q.Add(
+						targets[r%len(targets):][:1],
+						residuals[r/len(targets):][:1],
+						[]uint16{NoSize},
+					)
 				}
 				return q.entryBound()
 			})
@@ -96,7 +112,10 @@ func TestSquareEntriesSensitivity(t *testing.T) {
 	for rel, want := range map[budget.Relation]float64{budget.AddRemove: 1.6, budget.Substitute: 2.9} {
 		got := testSession(t, rel, 1).NewSquareEntries(Nodes{4}).entryBound().Sensitivity()
 		if math.Abs(got-want) > 1e-12 {
-			t.Errorf("%v: %v, want %v", rel, got, want)
+			t.Errorf(
+				"%v: %v, want %v",
+				rel, got, want,
+			)
 		}
 	}
 }
@@ -119,7 +138,11 @@ func TestSquareEntriesRelease(t *testing.T) {
 		}
 		before := SquareEntriesNoise(s, "leaf")
 		q := s.NewSquareEntries(Nodes{4})
-		q.Add([]float64{.5, -2, math.NaN()}, []float64{2, .5, 1}, []uint16{NoSize, NoSize, NoSize})
+		q.Add(
+			[]float64{.5, -2, math.NaN()},
+			[]float64{2, .5, 1},
+			[]uint16{NoSize, NoSize, NoSize},
+		)
 		released, err := q.ReleaseEntries(s, "leaf")
 		if err != nil {
 			t.Fatal(err)
@@ -131,7 +154,10 @@ func TestSquareEntriesRelease(t *testing.T) {
 			"first node": {got.Nodes[0], 1}, "second node": {got.Nodes[1], 0},
 		} {
 			if !(math.Abs(c[0]-c[1]) <= .5) {
-				t.Errorf("%v: %s is %v, want %v", rel, name, c[0], c[1])
+				t.Errorf(
+					"%v: %s is %v, want %v",
+					rel, name, c[0], c[1],
+				)
 			}
 		}
 		scale := s.Scale("leaf")
@@ -143,7 +169,10 @@ func TestSquareEntriesRelease(t *testing.T) {
 		}
 		want = math.Sqrt2 * scale / .1
 		if math.Abs(got.CountNoise/want-1) > 1e-9 {
-			t.Errorf("%v: the noise of the count is %v, want %v", rel, got.CountNoise, want)
+			t.Errorf(
+				"%v: the noise of the count is %v, want %v",
+				rel, got.CountNoise, want,
+			)
 		}
 	}
 }
@@ -165,12 +194,20 @@ func TestNodeLevels(t *testing.T) {
 	} {
 		n := Nodes{c.top}
 		if n.Len()+1 != len(c.want) {
-			t.Errorf("%v has %d levels, want %d", c.top, n.Len()+1, len(c.want))
+			t.Errorf(
+				"%v has %d levels, want %d",
+				c.top, n.Len()+1,
+				len(c.want),
+			)
 			continue
 		}
 		for j, want := range c.want {
 			if math.Abs(n.Level(j)-want) > 1e-9 {
-				t.Errorf("level %d of %v is %v, want %v", j, c.top, n.Level(j), want)
+				t.Errorf(
+					"level %d of %v is %v, want %v",
+					j, c.top,
+					n.Level(j), want,
+				)
 			}
 		}
 	}
@@ -210,13 +247,19 @@ func TestNodesHoldSquares(t *testing.T) {
 			got := float64(q.sums[3]) * sumUnit
 			want := 0.
 			for j := 1; j <= n.Len(); j++ {
-				got += (min(n.Level(j)*n.Level(j), limit) - 1) * node(j)
+				got += (min(
+					n.Level(j)*n.Level(j),
+					limit,
+				) - 1) * node(j)
 			}
 			for _, r := range residuals {
 				want += min(r*r, limit)
 			}
 			if math.Abs(got-want) > 1e-7*(1+float64(len(residuals))*limit) {
-				t.Fatalf("cut at level %d: %v, want %v", k, got, want)
+				t.Fatalf(
+					"cut at level %d: %v, want %v",
+					k, got, want,
+				)
 			}
 		}
 	})
@@ -228,10 +271,17 @@ func TestSquareSumsRelease(t *testing.T) {
 	s := preciseSession(t, budget.AddRemove, 1000)
 	q := s.NewSquareSums(Nodes{4}, CellGroups{1, 2}, .5)
 	other := s.NewSquareSums(Nodes{4}, CellGroups{1, 2}, .5)
-	q.Add([]float64{.5, -2, math.NaN()}, []float64{2, .5, 1}, []uint16{NoSize, 2, 0})
+	q.Add(
+		[]float64{.5, -2, math.NaN()},
+		[]float64{2, .5, 1},
+		[]uint16{NoSize, 2, 0},
+	)
 	other.Add(
 		[]float64{math.NaN(), 0, 0},
-		[]float64{math.NaN(), math.NaN(), -math.Sqrt(2.5)},
+		[]float64{
+			math.NaN(), math.NaN(),
+			-math.Sqrt(2.5),
+		},
 		[]uint16{0, 2, 0},
 	)
 	q.Cells().mergeValues(other.Cells().copyValues())
@@ -255,7 +305,10 @@ func TestSquareSumsRelease(t *testing.T) {
 		"group":       {got.Groups[0], 2},
 	} {
 		if math.Abs(c[0]-c[1]) > .13 {
-			t.Errorf("%s is %v, want %v", name, c[0], c[1])
+			t.Errorf(
+				"%s is %v, want %v",
+				name, c[0], c[1],
+			)
 		}
 	}
 	for name, c := range map[string][2]float64{
@@ -271,7 +324,10 @@ func TestSquareSumsRelease(t *testing.T) {
 		"cells":          {got.CellNoise, math.Sqrt(.405)},
 	} {
 		if math.Abs(c[0]*c[1]/s.Scale("leaf")-1) > 1e-8 {
-			t.Errorf("the noise of %s is %v", name, c[0])
+			t.Errorf(
+				"the noise of %s is %v",
+				name, c[0],
+			)
 		}
 	}
 }
@@ -289,7 +345,10 @@ func TestSquareSumsNoise(t *testing.T) {
 		}
 		got := released.Value().ResidualNoise
 		if math.Abs(got-want) > 2e-6 {
-			t.Errorf("%v: %v, want %v", rel, got, want)
+			t.Errorf(
+				"%v: %v, want %v",
+				rel, got, want,
+			)
 		}
 	}
 }

@@ -12,7 +12,10 @@ import (
 // in cells r%4 and r/4%4, where the value 3 means no cell. If r/16 is 0 or 1, the record is in the separate cell of
 // that number instead.
 func tallyOf(s *Session, rows []int) *Tally {
-	t := s.NewTally([]JointTable{{3, .3}, {3, .7}}, 2)
+	t := s.NewTally(
+		[]JointTable{{3, .3}, {3, .7}},
+		2,
+	)
 	cells := make([][]uint16, 2)
 	apart := []uint16(nil)
 	for _, r := range rows {
@@ -46,10 +49,16 @@ func TestTallySensitivity(t *testing.T) {
 		bound := tallyOf(s, nil).Bound()
 		got := bound.Sensitivity()
 		if got < want || got > want*(1+1e-9) {
-			t.Errorf("%v: declared %v, want %v", rel, got, want)
+			t.Errorf(
+				"%v: declared %v, want %v",
+				rel, got, want,
+			)
 		}
 		if worst > bound.sens || worst < .999999*bound.sens {
-			t.Errorf("%v: largest change %v, declared %v", rel, worst, bound.sens)
+			t.Errorf(
+				"%v: largest change %v, declared %v",
+				rel, worst, bound.sens,
+			)
 		}
 	}
 }
@@ -69,12 +78,20 @@ func TestTallyUnits(t *testing.T) {
 			worst,
 			weightedChange(
 				empty,
-				tallyOf(s, []int{at % 48, at / 48 % 48, at / 48 / 48}).Bound(),
+				tallyOf(
+					s,
+					[]int{at % 48, at / 48 % 48, at / 48 / 48},
+				).Bound(),
 			),
 		)
 	}
-	if worst > empty.sens || worst < .999999*empty.sens || empty.Sensitivity() < m {
-		t.Errorf("largest change %v, declared %v", worst, empty.sens)
+	if worst > empty.sens ||
+		worst < .999999*empty.sens ||
+		empty.Sensitivity() < m {
+		t.Errorf(
+			"largest change %v, declared %v",
+			worst, empty.sens,
+		)
 	}
 }
 
@@ -106,7 +123,11 @@ func TestTallySplits(t *testing.T) {
 	}
 	for i, n := range want {
 		if whole.counts[i] != n || part.counts[i] != n {
-			t.Errorf("cell %d: %d and %d, want %d", i, whole.counts[i], part.counts[i], n)
+			t.Errorf(
+				"cell %d: %d and %d, want %d",
+				i, whole.counts[i],
+				part.counts[i], n,
+			)
 		}
 	}
 }
@@ -130,7 +151,10 @@ func TestTallyNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, noise, err := WeightedGaussian(s, "cells", tallyOf(s, []int{0, 0, 0}).Bound())
+		out, noise, err := WeightedGaussian(
+			s, "cells",
+			tallyOf(s, []int{0, 0, 0}).Bound(),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +164,10 @@ func TestTallyNoise(t *testing.T) {
 				sd *= math.Sqrt([]float64{.3, .7}[i/3])
 			}
 			if math.Abs(sd/want-1) > 1e-5 {
-				t.Fatalf("cell %d: scale %v, want %v", i, sd, want)
+				t.Fatalf(
+					"cell %d: scale %v, want %v",
+					i, sd, want,
+				)
 			}
 		}
 		scales = noise.Value()
@@ -158,21 +185,33 @@ func TestTallyNoise(t *testing.T) {
 	}
 	if math.Abs(joint-1) > 6*math.Sqrt(2./(6*runs)) ||
 		math.Abs(apart/(scales[6]*scales[6])-1) > 6*math.Sqrt(2./(2*runs)) {
-		t.Errorf("mean squares %v and %v, want 1 and %v", joint, apart, scales[6]*scales[6])
+		t.Errorf(
+			"mean squares %v and %v, want 1 and %v",
+			joint, apart, scales[6]*scales[6],
+		)
 	}
 }
 
 func TestTallyRefuses(t *testing.T) {
 	s := testSession(t, budget.AddRemove, 1)
 	for name, f := range map[string]func(){
-		"no table":       func() { s.NewTally(nil, 3) },
-		"no share":       func() { s.NewTally([]JointTable{{2, 0}}, 3) },
-		"shares above 1": func() { s.NewTally([]JointTable{{2, .4}, {2, .7}}, 3) },
+		"no table": func() {
+			s.NewTally(nil, 3)
+		},
+		"no share": func() {
+			s.NewTally([]JointTable{{2, 0}}, 3)
+		},
+		"shares above 1": func() {
+			s.NewTally([]JointTable{{2, .4}, {2, .7}}, 3)
+		},
 		"tables missing": func() {
 			s.NewTally([]JointTable{{2, .5}, {2, .5}}, 1).Add([][]uint16{{1}}, []uint16{1})
 		},
 		"lengths": func() {
-			s.NewTally([]JointTable{{2, .5}, {2, .5}}, 1).Add(
+			s.NewTally(
+				[]JointTable{{2, .5}, {2, .5}},
+				1,
+			).Add(
 				[][]uint16{{1}, {1, 0}},
 				[]uint16{1},
 			)
@@ -202,7 +241,10 @@ func TestTallyEntriesSensitivity(t *testing.T) {
 	} {
 		got := tallyOf(testSession(t, rel, 1), nil).EntryBound().Sensitivity()
 		if math.Abs(got-want) > 1e-5 {
-			t.Errorf("%v: declared %v, want %v", rel, got, want)
+			t.Errorf(
+				"%v: declared %v, want %v",
+				rel, got, want,
+			)
 		}
 	}
 }
@@ -235,14 +277,23 @@ func TestTallyEntriesNoise(t *testing.T) {
 		}
 		scales = noise.Value()
 	}
-	for i, share := range []float64{.3, .3, .3, .7, .7, .7, 1, 1} {
+	for i, share := range []float64{
+		.3, .3, .3, .7, .7,
+		.7, 1, 1,
+	} {
 		want := math.Sqrt2 / share
 		if math.Abs(scales[i]/want-1) > 1e-5 {
-			t.Errorf("cell %d: noise %v, want %v", i, scales[i], want)
+			t.Errorf(
+				"cell %d: noise %v, want %v",
+				i, scales[i], want,
+			)
 		}
 		ratio := squares[i] / (scales[i] * scales[i])
 		if math.Abs(ratio-1) > .65 {
-			t.Errorf("cell %d: mean square %v of the stated variance", i, ratio)
+			t.Errorf(
+				"cell %d: mean square %v of the stated variance",
+				i, ratio,
+			)
 		}
 	}
 }

@@ -13,7 +13,11 @@ import (
 // tables of three records with every combination of values, including an undeclared one, and of numbers beyond the
 // limits and missing ones.
 func TestValueSumsSensitivity(t *testing.T) {
-	numbers := []float64{-9, -.3, 0, 1, math.NaN(), math.Inf(1)}
+	numbers := []float64{
+		-9, -.3, 0, 1,
+		math.NaN(),
+		math.Inf(1),
+	}
 	searchNeighbours(t, 2, 9*len(numbers), .9998, func(s *Session, rows []int) Bounded[Vector] {
 		v := s.NewValueSums([]int{2, 2})
 		values := make([][]int32, 2)
@@ -46,8 +50,14 @@ func TestValueSumsAddUp(t *testing.T) {
 		cut := rapid.IntRange(0, n).Draw(t, "cut")
 		a := s.NewValueSums(levels)
 		b := s.NewValueSums(levels)
-		a.Add([][]int32{values[0][cut:], values[1][cut:]}, g[cut:])
-		b.Add([][]int32{values[0][:cut], values[1][:cut]}, g[:cut])
+		a.Add(
+			[][]int32{values[0][cut:], values[1][cut:]},
+			g[cut:],
+		)
+		b.Add(
+			[][]int32{values[0][:cut], values[1][:cut]},
+			g[:cut],
+		)
 		a.Cells().mergeValues(b.Cells().copyValues())
 		bound := a.Bound()
 		exact := make([]float64, len(bound.value))
@@ -65,7 +75,8 @@ func TestValueSumsAddUp(t *testing.T) {
 						sum += min(max(g[i], -1), 1)
 					}
 				}
-				if counts[v] != count || math.Abs(sums[v]-sum) > float64(n)*bound.unit {
+				if counts[v] != count ||
+					math.Abs(sums[v]-sum) > float64(n)*bound.unit {
 					t.Fatalf(
 						"column %d, value %d: %v records and %v, want %v and %v",
 						c,
@@ -83,8 +94,15 @@ func TestValueSumsAddUp(t *testing.T) {
 
 func TestValueSumsLengths(t *testing.T) {
 	for name, add := range map[string]func(v *ValueSums){
-		"columns": func(v *ValueSums) { v.Add([][]int32{{1}}, []float64{1}) },
-		"numbers": func(v *ValueSums) { v.Add([][]int32{{1}, {0}}, []float64{1, 2}) },
+		"columns": func(v *ValueSums) {
+			v.Add([][]int32{{1}}, []float64{1})
+		},
+		"numbers": func(v *ValueSums) {
+			v.Add(
+				[][]int32{{1}, {0}},
+				[]float64{1, 2},
+			)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {

@@ -13,7 +13,13 @@ import (
 
 // ballots are the votes that a bucket of records may cast in the searches below. They cover any function of the
 // records' values: every value represents a ballot, and a bucket takes the ballot of the sum of its records.
-var ballots = [][]int{{}, {0}, {1, 0}, {2, 3}, {3, 1}, {0, 2, 1, 3}, {4, -1, 2, 2, 0}}
+var ballots = [][]int{
+	{}, {0},
+	{1, 0}, {2, 3},
+	{3, 1},
+	{0, 2, 1, 3},
+	{4, -1, 2, 2, 0},
+}
 
 // votesOf assigns records to three buckets by position, as coins of their identities would, and lets every bucket
 // vote.
@@ -63,7 +69,10 @@ func TestVotesSensitivity(t *testing.T) {
 	} {
 		got := s.NewVotes(4, k).Counts().Sensitivity()
 		if math.Abs(got-want) > 1e-12 {
-			t.Errorf("k = %d of 4: sensitivity %v, want %v", k, got, want)
+			t.Errorf(
+				"k = %d of 4: sensitivity %v, want %v",
+				k, got, want,
+			)
 		}
 	}
 	// {0, 1, 2} against its complement and one more: all four counts move.
@@ -103,7 +112,10 @@ func TestVotesOneBucket(t *testing.T) {
 			}
 			return out
 		}
-		rows := rapid.MapOfN(rapid.Uint64Range(0, 19), rapid.IntRange(0, 9), 1, 20).Draw(
+		rows := rapid.MapOfN(
+			rapid.Uint64Range(0, 19),
+			rapid.IntRange(0, 9), 1, 20,
+		).Draw(
 			t,
 			"rows",
 		)
@@ -165,19 +177,31 @@ func TestVotesRelease(t *testing.T) {
 	for range 200 {
 		v.Add([]int{2})
 	}
-	pick, err := Choose(s, "pick", 0, v.Scores([]int{3, 2, 0}))
+	pick, err := Choose(
+		s, "pick", 0,
+		v.Scores([]int{3, 2, 0}),
+	)
 	if err != nil || pick.Value() != 1 {
-		t.Errorf("chose %v, %v", pick.Value(), err)
+		t.Errorf(
+			"chose %v, %v",
+			pick.Value(), err,
+		)
 	}
 	counts, err := Gaussian(s, "counts", v.Counts())
 	if err != nil ||
 		math.Abs(counts.Value()[2]-200) > 20 ||
 		math.Abs(counts.Value()[0]) > 20 {
-		t.Errorf("noisy counts %v, %v", counts.Value(), err)
+		t.Errorf(
+			"noisy counts %v, %v",
+			counts.Value(), err,
+		)
 	}
 	law, ok := s.Law("pick")
 	if !ok || law.Kind != budget.Exponential || law.Draws != 1 {
-		t.Errorf("law of the leaf: %+v, %v", law, ok)
+		t.Errorf(
+			"law of the leaf: %+v, %v",
+			law, ok,
+		)
 	}
 	if _, ok := s.Law("absent"); ok {
 		t.Error("a leaf that is not planned has a law")

@@ -55,11 +55,17 @@ func searchUnits(
 			if rest > 0 {
 				base = []int{rest - 1}
 			}
-			x, err := perUnit(s, "any", bound(s, base), bound(s, base).norm&^OfUnit)
+			x, err := perUnit(
+				s, "any", bound(s, base),
+				bound(s, base).norm&^OfUnit,
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
-			y := bound(s, append(base[:len(base):len(base)], unit...))
+			y := bound(
+				s,
+				append(base[:len(base):len(base)], unit...),
+			)
 			if y.norm&OfUnit != 0 {
 				return
 			}
@@ -99,7 +105,10 @@ func TestUnitBoundIsAttained(t *testing.T) {
 	}
 	for name, pair := range map[string][2]Bounded[Vector]{
 		"histogram": {histogram(0), histogram(m)},
-		"count":     {Alone(s.Count(7)), Alone(s.Count(7 + m))},
+		"count": {
+			Alone(s.Count(7)),
+			Alone(s.Count(7 + m)),
+		},
 	} {
 		x, err := perUnit(s, "any", pair[0], pair[0].norm)
 		if err != nil {
@@ -107,7 +116,10 @@ func TestUnitBoundIsAttained(t *testing.T) {
 		}
 		got := changeNorm(pair[0], pair[1]) / x.sens
 		if got > 1 || got < 1-1e-9 {
-			t.Errorf("%s: the change is %.12f of the unit's bound, want all of it", name, got)
+			t.Errorf(
+				"%s: the change is %.12f of the unit's bound, want all of it",
+				name, got,
+			)
 		}
 	}
 }
@@ -146,7 +158,11 @@ func TestReleasesForUnits(t *testing.T) {
 					},
 				),
 			),
-			budget.Target{Epsilon: 1, Delta: 1e-6, Unit: unit},
+			budget.Target{
+				Epsilon: 1,
+				Delta:   1e-6,
+				Unit:    unit,
+			},
 		)
 		if err != nil {
 			t.Fatal(err)
@@ -165,10 +181,22 @@ func TestReleasesForUnits(t *testing.T) {
 		_, e3 := c.Release(s, "weighted")
 		_, e4 := GaussianPart(s, "part", 0, 0, 1, h.Bound())
 		_, e5 := Laplace(s, "count", 0, s.Count(3))
-		_, e6 := Choose(s, "choice", 0, products.Scores([]int{0, 1}))
-		_, e7 := TopK{K: 1}.Release(s, "top", products.Scores([]int{0, 1}))
-		_, e8 := TopK{Form: Peeling, K: 1}.Release(s, "peel", products.Scores([]int{0, 1}))
-		_, e9 := Choose(s, "votes", 0, s.NewVotes(2, 1).Scores([]int{0, 1}))
+		_, e6 := Choose(
+			s, "choice", 0,
+			products.Scores([]int{0, 1}),
+		)
+		_, e7 := TopK{K: 1}.Release(
+			s, "top",
+			products.Scores([]int{0, 1}),
+		)
+		_, e8 := TopK{Form: Peeling, K: 1}.Release(
+			s, "peel",
+			products.Scores([]int{0, 1}),
+		)
+		_, e9 := Choose(
+			s, "votes", 0,
+			s.NewVotes(2, 1).Scores([]int{0, 1}),
+		)
 		_, _, e10 := TukeyDepth(s, "depth", points.Bound(), UsualSplit())
 		if err := errors.Join(e1, e2, e3, e4, e5, e6, e7, e8, e9, e10); err != nil {
 			t.Fatal(err)
@@ -184,7 +212,10 @@ func TestReleasesForUnits(t *testing.T) {
 	unit := run(m)
 	for name, x := range record {
 		if x != one[name] {
-			t.Errorf("%s: a unit of one record is %+v, a record %+v", name, one[name], x)
+			t.Errorf(
+				"%s: a unit of one record is %+v, a record %+v",
+				name, one[name], x,
+			)
 		}
 		times := float64(m)
 		if name == "votes" || name == "depth" { // one bucket, whatever is in it
@@ -197,10 +228,16 @@ func TestReleasesForUnits(t *testing.T) {
 		if y.event.Law != x.event.Law ||
 			!near(y.event.Sensitivity, times*x.event.Sensitivity) ||
 			!near(y.event.Scale, times*x.event.Scale) {
-			t.Errorf("%s: %+v for a unit of %d, %+v for a record", name, y.event, m, x.event)
+			t.Errorf(
+				"%s: %+v for a unit of %d, %+v for a record",
+				name, y.event, m, x.event,
+			)
 		}
 		if x.mu != m*y.mu {
-			t.Errorf("%s: mu %v for a unit, %v for a record", name, y.mu, x.mu)
+			t.Errorf(
+				"%s: mu %v for a unit, %v for a record",
+				name, y.mu, x.mu,
+			)
 		}
 	}
 }
@@ -232,9 +269,15 @@ func TestChoicesForUnits(t *testing.T) {
 				return j.Value(), err
 			},
 		},
-		"one-shot":  {budget.ExponentialLeaf("pick", 1, 1), 1, topOne(OneShot)},
-		"peeling":   {budget.ExponentialLeaf("pick", 1, 1), 1, topOne(Peeling)},
-		"lipschitz": {budget.ExponentialLeaf("pick", 1, 1), .5, topOne(Lipschitz)},
+		"one-shot": {
+			budget.ExponentialLeaf("pick", 1, 1),
+			1, topOne(OneShot),
+		},
+		"peeling": {budget.ExponentialLeaf("pick", 1, 1), 1, topOne(Peeling)},
+		"lipschitz": {
+			budget.ExponentialLeaf("pick", 1, 1),
+			.5, topOne(Lipschitz),
+		},
 	} {
 		first := 0
 		want := 0.
@@ -313,7 +356,10 @@ func TestLotIsUniformAmongRecords(t *testing.T) {
 	}
 	for i, n := range wins {
 		if n < 1760 || n > 2240 {
-			t.Errorf("record %d is the first of %d units, want about 2000", i, n)
+			t.Errorf(
+				"record %d is the first of %d units, want about 2000",
+				i, n,
+			)
 		}
 	}
 }

@@ -26,7 +26,10 @@ type summed struct {
 func largestSums(m Maker, sign int16) map[budget.Statistic]summed {
 	one := [][]int16{{sign * FixedOne}, {FixedOne}}
 	row := func() [][]int16 {
-		return [][]int16{slices.Clone(one[0]), slices.Clone(one[1])}
+		return [][]int16{
+			slices.Clone(one[0]),
+			slices.Clone(one[1]),
+		}
 	}
 	g := m.NewGram(2, 2)
 	g.Add(row())
@@ -55,71 +58,122 @@ func largestSums(m Maker, sign int16) map[budget.Statistic]summed {
 	ze := m.NewSizeCounts(1)
 	ze.Add([]uint16{NoSize}, []uint16{0})
 	qe := m.NewSquareEntries(Nodes{4})
-	qe.Add([]float64{float64(sign)}, []float64{4}, []uint16{NoSize})
+	qe.Add(
+		[]float64{float64(sign)},
+		[]float64{4}, []uint16{NoSize},
+	)
 	z := m.NewSizeCounts(1)
 	z.Add([]uint16{NoSize}, []uint16{0})
 	q := m.NewSquareSums(Nodes{4}, CellGroups{Groups: 1, Parts: 1}, 1)
-	q.Add([]float64{float64(sign)}, []float64{1}, []uint16{1})
-	qg := m.NewGroupedSquareSums(Nodes{4}, CellGroups{Groups: 1, Parts: 1}, 1, 1, true)
-	qg.Add([]float64{float64(sign)}, []float64{1}, []uint16{1}, []int32{0})
+	q.Add(
+		[]float64{float64(sign)},
+		[]float64{1}, []uint16{1},
+	)
+	qg := m.NewGroupedSquareSums(
+		Nodes{4},
+		CellGroups{Groups: 1, Parts: 1}, 1,
+		1, true,
+	)
+	qg.Add(
+		[]float64{float64(sign)},
+		[]float64{1}, []uint16{1},
+		[]int32{0},
+	)
 	d := m.NewSums([]float64{-maxSum}, []float64{maxSum})
 	d.Add([][]float64{{float64(sign) * 100}})
 	return map[budget.Statistic]summed{
 		StatGram: {
 			accumulator{g.Cells},
-			func() []int64 { return g.Bound().value.Packed },
+			func() []int64 {
+				return g.Bound().value.Packed
+			},
 		},
-		StatCross: {accumulator{c.Cells}, func() []int64 { return c.Bound().value }},
+		StatCross: {accumulator{c.Cells}, func() []int64 {
+			return c.Bound().value
+		}},
 		StatGramEntries: {
 			accumulator{g2.Cells},
-			func() []int64 { return g2.EntryBound().value },
+			func() []int64 {
+				return g2.EntryBound().value
+			},
 		},
-		StatOuter: {accumulator{o.Cells}, func() []int64 { return o.Bound().value }},
+		StatOuter: {accumulator{o.Cells}, func() []int64 {
+			return o.Bound().value
+		}},
 		StatNodeGrams: {
 			accumulator{n.Cells},
-			func() []int64 { return n.Bound().value.Packed },
+			func() []int64 {
+				return n.Bound().value.Packed
+			},
 		},
 		StatClassStatistics: {accumulator{s.Cells}, func() []int64 {
 			return s.Bound().value.Values
 		}},
-		StatBinSums:   {accumulator{b.Cells}, func() []int64 { return b.Bound().value }},
-		StatValueSums: {accumulator{v.Cells}, func() []int64 { return v.Bound().value }},
-		StatHistogram: {accumulator{h.Cells}, func() []int64 { return h.Bound().value }},
+		StatBinSums: {accumulator{b.Cells}, func() []int64 {
+			return b.Bound().value
+		}},
+		StatValueSums: {accumulator{v.Cells}, func() []int64 {
+			return v.Bound().value
+		}},
+		StatHistogram: {
+			accumulator{h.Cells},
+			func() []int64 {
+				return h.Bound().value
+			},
+		},
 		StatCells: {
 			accumulator{h2.Cells},
-			func() []int64 { return h2.CellBound().value },
+			func() []int64 {
+				return h2.CellBound().value
+			},
 		},
 		StatTally: {
 			accumulator{t.Cells},
-			func() []int64 { return t.Bound().value.Values },
+			func() []int64 {
+				return t.Bound().value.Values
+			},
 		},
 		StatTallyEntries: {
 			accumulator{te.Cells},
-			func() []int64 { return te.EntryBound().value },
+			func() []int64 {
+				return te.EntryBound().value
+			},
 		},
 		StatSizeEntries: {
 			accumulator{ze.Cells},
-			func() []int64 { return ze.entryBound().value },
+			func() []int64 {
+				return ze.entryBound().value
+			},
 		},
 		StatSquareEntries: {
 			accumulator{qe.Cells},
-			func() []int64 { return qe.entryBound().value },
+			func() []int64 {
+				return qe.entryBound().value
+			},
 		},
 		StatSizeCounts: {
 			accumulator{z.Cells},
-			func() []int64 { return z.boundCounts().value },
+			func() []int64 {
+				return z.boundCounts().value
+			},
 		},
 		StatSquareSums: {
 			accumulator{q.Cells},
-			func() []int64 { return q.boundSums().value },
+			func() []int64 {
+				return q.boundSums().value
+			},
 		},
 		StatGroupedSquares: {
 			accumulator{qg.Cells},
-			func() []int64 { return qg.boundSums().value },
+			func() []int64 {
+				return qg.boundSums().value
+			},
 		},
 		StatSums: {
 			accumulator{d.Cells},
-			func() []int64 { return d.Bound().value },
+			func() []int64 {
+				return d.Bound().value
+			},
 		},
 	}
 }
@@ -155,13 +209,19 @@ func TestWidths(t *testing.T) {
 				cells := a.of.Cells().copyValues()
 				for i, v := range cells {
 					if v > 1<<growth || v < -1<<growth {
-						t.Errorf("%s: a record adds %d to a cell", x, v)
+						t.Errorf(
+							"%s: a record adds %d to a cell",
+							x, v,
+						)
 					}
 					cells[i] = v * (most - 1) // and the one that is there
 				}
 				a.of.Cells().mergeValues(cells)
 				for i, v := range a.value() {
-					want := new(big.Int).Mul(big.NewInt(one[i]), big.NewInt(most))
+					want := new(big.Int).Mul(
+						big.NewInt(one[i]),
+						big.NewInt(most),
+					)
 					if big.NewInt(v).Cmp(want) != 0 {
 						t.Errorf(
 							"%s, %v: %d records have %d, want %v",
@@ -187,7 +247,10 @@ func TestWidths(t *testing.T) {
 	if err != nil ||
 		len(out[0]) != 1 ||
 		math.Abs(out[0][0].Count-MostRecords) > 1 {
-		t.Errorf("a word of %d records: %v, %v", int64(MostRecords), out, err)
+		t.Errorf(
+			"a word of %d records: %v, %v",
+			int64(MostRecords), out, err,
+		)
 	}
 	if v := addSaturating(math.MaxInt64-5, 10); v != math.MaxInt64 {
 		t.Errorf("noise wraps: %d", v)
@@ -215,12 +278,19 @@ func TestUnlistedStatisticHasSmallestLimit(t *testing.T) {
 		if 63-growth < power {
 			power = 63 - growth
 		}
-		line := fmt.Sprintf("| %s | 2^%d | 2^%d − 1 |", x, growth, power)
+		line := fmt.Sprintf(
+			"| %s | 2^%d | 2^%d − 1 |",
+			x, growth, power,
+		)
 		if !strings.Contains(
 			string(page), line) {
-			t.Errorf("docs/proofs/large.md has no line %q", line)
+			t.Errorf(
+				"docs/proofs/large.md has no line %q",
+				line,
+			)
 		}
-		if MostOf(x) != int64(1)<<power-1 && math.MaxInt > math.MaxInt32 {
+		if MostOf(x) != int64(1)<<power-1 &&
+			math.MaxInt > math.MaxInt32 {
 			t.Errorf("%s: %d", x, MostOf(x))
 		}
 	}

@@ -20,7 +20,10 @@ func TestGumbelError(t *testing.T) {
 	}
 	worst := 0.0
 	for _, zeros := range exponents {
-		for _, fraction := range []uint64{0, 1<<52 - 1, r.Uint64() >> 12} {
+		for _, fraction := range []uint64{
+			0, 1<<52 - 1,
+			r.Uint64() >> 12,
+		} {
 			for _, cut := range []uint64{0, 1} {
 				x := new(big.Float).SetPrec(testkit.BigPrecision).SetUint64(1<<52 + fraction + cut)
 				end := new(big.Float).SetPrec(testkit.BigPrecision).SetMantExp(
@@ -71,7 +74,10 @@ func TestGumbelError(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("largest error 2^%.1f (1+|G|)", math.Log2(worst))
+	t.Logf(
+		"largest error 2^%.1f (1+|G|)",
+		math.Log2(worst),
+	)
 }
 
 // TestMaxExponentialError compares with 256-bit arithmetic.
@@ -90,7 +96,10 @@ func TestMaxExponentialError(t *testing.T) {
 		}
 		z := MaxExponential(v)
 		if z > MaxExponentialUpperBound(v) {
-			t.Errorf("v = %v: %v above its bound", v, z)
+			t.Errorf(
+				"v = %v: %v above its bound",
+				v, z,
+			)
 		}
 	}
 	for _, v := range []float64{-7, -50, -800, -1e6} {
@@ -122,8 +131,12 @@ func TestGumbelDistribution(t *testing.T) {
 	counts, expected := cellsOf(
 		300000,
 		200,
-		func() float64 { return s.Gumbel().Value() },
-		func(g float64) float64 { return math.Exp(-math.Exp(-g)) },
+		func() float64 {
+			return s.Gumbel().Value()
+		},
+		func(g float64) float64 {
+			return math.Exp(-math.Exp(-g))
+		},
 	)
 	testkit.CheckChiSquare(t, counts, expected)
 	// The tails have their own cells: U and 1-U by powers of two.
@@ -167,9 +180,21 @@ func TestGumbelBits(t *testing.T) {
 			0x123456789abcd,
 		},
 		{"ten zeros", []uint64{1<<52 | 0x123456789abcd}, false, 10, 0x123456789abcd},
-		{"eleven zeros", []uint64{1<<51 | 5, random}, false, 11, random >> 12},
-		{"last bit", []uint64{1<<63 | 1, random}, true, 62, random >> 12},
-		{"a word of zeros", []uint64{0, 1 << 61, random}, false, 65, random >> 12},
+		{
+			"eleven zeros",
+			[]uint64{1<<51 | 5, random},
+			false, 11, random >> 12,
+		},
+		{
+			"last bit",
+			[]uint64{1<<63 | 1, random},
+			true, 62, random >> 12,
+		},
+		{
+			"a word of zeros",
+			[]uint64{0, 1 << 61, random},
+			false, 65, random >> 12,
+		},
 		{
 			"three words of zeros",
 			[]uint64{1 << 63, 0, 0, 1, random},
@@ -183,7 +208,10 @@ func TestGumbelBits(t *testing.T) {
 		want := (Gumbel{c.one, c.zeros, c.fraction})
 		if got != want ||
 			s.Uint64() != unused {
-			t.Errorf("%s: %+v, want %+v, or a word is left", c.name, got, want)
+			t.Errorf(
+				"%s: %+v, want %+v, or a word is left",
+				c.name, got, want,
+			)
 		}
 	}
 }

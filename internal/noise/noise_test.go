@@ -119,14 +119,21 @@ func TestAgainstIndependentLibrary(t *testing.T) {
 	}
 	limit := distuv.ChiSquared{K: float64(cells - 1)}.Quantile(1 - testkit.FalseAlarm)
 	if cells < 50 || stat > limit {
-		t.Errorf("two-sample chi-square %.1f over %d cells, limit %.1f", stat, cells, limit)
+		t.Errorf(
+			"two-sample chi-square %.1f over %d cells, limit %.1f",
+			stat, cells, limit,
+		)
 	}
 }
 
 func TestBernoulliExp(t *testing.T) {
 	s := testStream(40)
 	const n = 200000
-	for _, c := range []struct{ a, b uint64 }{{0, 1}, {1, 1}, {1, 2}, {3, 7}, {1, 1000}} {
+	for _, c := range []struct{ a, b uint64 }{
+		{0, 1}, {1, 1},
+		{1, 2}, {3, 7},
+		{1, 1000},
+	} {
 		heads := 0.0
 		for range n {
 			if s.bernoulliExp(c.a, c.b) {
@@ -135,12 +142,19 @@ func TestBernoulliExp(t *testing.T) {
 		}
 		p := math.Exp(-float64(c.a) / float64(c.b))
 		if c.a == 0 && heads != n {
-			t.Errorf("exp(0): %v of %d", heads, n)
+			t.Errorf(
+				"exp(0): %v of %d",
+				heads, n,
+			)
 		}
 		// six standard deviations: two-sided false alarm 2e-9
 		d := math.Abs(heads - n*p)
 		if d > 6*math.Sqrt(n*p*(1-p))+1e-9 {
-			t.Errorf("exp(-%d/%d): %v heads of %d, expected %.0f", c.a, c.b, heads, n, n*p)
+			t.Errorf(
+				"exp(-%d/%d): %v heads of %d, expected %.0f",
+				c.a, c.b, heads, n,
+				n*p,
+			)
 		}
 	}
 }
@@ -197,7 +211,10 @@ func TestRoundScaledExact(t *testing.T) {
 			// Choose digits so that sigma*x comes close to a half-integer from below: x = (h + 1/2)/sigma, rounded
 			// down to 128 or 192 bits.
 			h := rapid.Uint64Range(0, sigma-1).Draw(t, "half")
-			num := new(big.Int).Lsh(new(big.Int).SetUint64(2*(h>>1)+1), 319)
+			num := new(big.Int).Lsh(
+				new(big.Int).SetUint64(2*(h>>1)+1),
+				319,
+			)
 			q := num.Div(num, new(big.Int).SetUint64(sigma))
 			mask := new(big.Int).SetUint64(math.MaxUint64)
 			for i := 4; i >= 0; i-- {
@@ -219,13 +236,19 @@ func TestRoundScaledExact(t *testing.T) {
 		// drawn from the stream and cannot change it unless sigma*x falls
 		// within sigma/2^320 below a half-integer.
 		scaled := new(big.Int).Mul(full, new(big.Int).SetUint64(sigma))
-		low := new(big.Int).Add(scaled, new(big.Int).Lsh(big.NewInt(1), 319))
+		low := new(big.Int).Add(
+			scaled,
+			new(big.Int).Lsh(big.NewInt(1), 319),
+		)
 		high := new(big.Int).Add(low, new(big.Int).SetUint64(sigma))
 		a := low.Rsh(low, 320).Uint64()
 		b := high.Rsh(high, 320).Uint64()
 		got := testStream(60).roundScaled(sigma, &x)
 		if got != a && got != b {
-			t.Fatalf("sigma %d: got %d, want %d or %d", sigma, got, a, b)
+			t.Fatalf(
+				"sigma %d: got %d, want %d or %d",
+				sigma, got, a, b,
+			)
 		}
 	})
 }

@@ -118,11 +118,18 @@ func TestBernoulli(t *testing.T) {
 		{small, []uint64{0, 3 << 62, 0}, false},
 		{math.SmallestNonzeroFloat64, []uint64{0, 0, 0, 1}, false},
 		{math.Nextafter(1, 0), []uint64{math.MaxUint64}, false},
-		{math.Nextafter(1, 0), []uint64{math.MaxUint64 - 1<<11}, true},
+		{
+			math.Nextafter(1, 0),
+			[]uint64{math.MaxUint64 - 1<<11},
+			true,
+		},
 	} {
 		got := scriptedStream(c.u...).Bernoulli(c.p)
 		if got != c.want {
-			t.Errorf("Bernoulli(%v) of %x: %v", c.p, c.u, got)
+			t.Errorf(
+				"Bernoulli(%v) of %x: %v",
+				c.p, c.u, got,
+			)
 		}
 	}
 	// A correct coin fails with probability 1e-6 over the choice of the key.
@@ -136,6 +143,9 @@ func TestBernoulli(t *testing.T) {
 	}
 	z := (hits - n*.07) / math.Sqrt(n*.07*.93)
 	if math.Abs(z) > 4.9 {
-		t.Errorf("heads at .07: %v of %v", hits, n)
+		t.Errorf(
+			"heads at .07: %v of %v",
+			hits, n,
+		)
 	}
 }

@@ -14,19 +14,40 @@ func TestOpenBracket(t *testing.T) {
 	}{
 		{"data: {a: 1, b: [1, 2", 1, 7},
 		{"data:\n  x: [a, b\n  y: c\n", 2, 6},
-		{"a: 1\nb: 2\nc: {x: 1, y: [1, 2]\nd: {z: 3}\n", 3, 4},
+		{
+			"a: 1\nb: 2\nc: {x: 1, y: [1, 2]\nd: {z: 3}\n",
+			3, 4,
+		},
 		{"a: 1\nb: [1, 2}\n", 2, 4},
-		{"a: {b: 'it''s ]', c: \"\\\"}\", d: 1} # [{\n# {\nb: x]y[\nc: http://a/[b\n", 0, 0},
-		{"a:\n- [1, 2]\n- {b: 1}\n- - [3\n", 4, 5},
-		{"a: [\n  # }\n  1,\n  2\n]\n", 0, 0},
+		{
+			"a: {b: 'it''s ]', c: \"\\\"}\", d: 1} # [{\n# {\nb: x]y[\nc: http://a/[b\n",
+			0, 0,
+		},
+		{
+			"a:\n- [1, 2]\n- {b: 1}\n- - [3\n",
+			4, 5,
+		},
+		{
+			"a: [\n  # }\n  1,\n  2\n]\n",
+			0, 0,
+		},
 		{"", 0, 0},
-		{"a: \"[\n  {\"\nb: [1]\n", 0, 0},
+		{
+			"a: \"[\n  {\"\nb: [1]\n",
+			0, 0,
+		},
 		{"a: \"\\", 0, 0},
 		{"a: \"\\\nb\"\nc: [", 3, 4},
 	} {
 		line, col, ok := openBracket(tt.src)
-		if line != tt.line || col != tt.col || ok != (tt.line > 0) {
-			t.Errorf("%q: %d:%d %v, want %d:%d", tt.src, line, col, ok, tt.line, tt.col)
+		if line != tt.line ||
+			col != tt.col ||
+			ok != (tt.line > 0) {
+			t.Errorf(
+				"%q: %d:%d %v, want %d:%d",
+				tt.src, line, col, ok,
+				tt.line, tt.col,
+			)
 		}
 	}
 }
@@ -42,8 +63,13 @@ func TestSyntaxPlaces(t *testing.T) {
 	} {
 		_, problems := Parse("r.yaml", []byte(src))
 		var p Problem
-		if !errors.As(problems, &p) || p.Line != want[0] || p.Column != want[1] {
-			t.Errorf("%q: %v, want %v", src, problems, want)
+		if !errors.As(problems, &p) ||
+			p.Line != want[0] ||
+			p.Column != want[1] {
+			t.Errorf(
+				"%q: %v, want %v",
+				src, problems, want,
+			)
 		}
 	}
 }

@@ -35,7 +35,10 @@ func TestConflictingSettings(t *testing.T) {
 			true,
 		},
 		"--set twice": {
-			[]Setting{{Path: "holdout", Value: ".1"}, {Path: "holdout", Value: ".2"}},
+			[]Setting{
+				{Path: "holdout", Value: ".1"},
+				{Path: "holdout", Value: ".2"},
+			},
 			true,
 		},
 		"a column": {
@@ -117,7 +120,10 @@ func TestNamesAsTextsAreCompared(t *testing.T) {
 				t.Errorf("%s: %v", text, problems)
 			}
 			if refused && len(problems) > 0 && problems[0].Line == 0 {
-				t.Errorf("%s: a problem without a place: %v", text, problems)
+				t.Errorf(
+					"%s: a problem without a place: %v",
+					text, problems,
+				)
 			}
 		}
 	}

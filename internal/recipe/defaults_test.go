@@ -53,7 +53,10 @@ func TestFoundDefaults(t *testing.T) {
 			t.Errorf("%s: undeclared is %s", name, got)
 		}
 		if got := r.Classes().Found; got != c.classes {
-			t.Errorf("%s: classes are found: %v", name, got)
+			t.Errorf(
+				"%s: classes are found: %v",
+				name, got,
+			)
 		}
 		public, err := r.Public()
 		if err != nil {
@@ -72,7 +75,10 @@ func TestFoundDefaults(t *testing.T) {
 			back.Data.Undeclared != c.undeclared ||
 			back.Data.Classes.Found != c.classes ||
 			back.Data.MostClasses != c.most {
-			t.Errorf("%s: published\n%s\n%v", name, public, problems)
+			t.Errorf(
+				"%s: published\n%s\n%v",
+				name, public, problems,
+			)
 		}
 	}
 }
@@ -103,14 +109,21 @@ model:
 `
 	for _, text := range []string{
 		published,
-		strings.Replace(published, "  target: y", "  path: a.csv\n  target: y", 1),
+		strings.Replace(
+			published, "  target: y",
+			"  path: a.csv\n  target: y",
+			1,
+		),
 	} {
 		r, problems := Parse("", []byte(text))
 		if problems != nil {
 			t.Fatal(problems)
 		}
 		if r.Undeclared() != "numbers" || r.Data.MostClasses != 2 {
-			t.Errorf("undeclared %s, %d classes", r.Undeclared(), r.Data.MostClasses)
+			t.Errorf(
+				"undeclared %s, %d classes",
+				r.Undeclared(), r.Data.MostClasses,
+			)
 		}
 	}
 	for change, most := range map[string]int{
@@ -118,22 +131,35 @@ model:
 		"  multiline_quotes: false\n": pipeline.DefaultMostClasses,
 		"holdout: 0.2\n":              pipeline.DefaultMostClasses,
 	} {
-		r, problems := Parse("", []byte(strings.Replace(published, change, "", 1)))
+		r, problems := Parse(
+			"",
+			[]byte(strings.Replace(published, change, "", 1)),
+		)
 		if problems != nil {
 			t.Fatal(problems)
 		}
 		p, err := r.Pipeline([]string{"x", "y"})
-		if err != nil || r.Undeclared() != "found" || p.MostClassesFound() != most {
-			t.Errorf("without %q: undeclared %s, %v", change, r.Undeclared(), err)
+		if err != nil ||
+			r.Undeclared() != "found" ||
+			p.MostClassesFound() != most {
+			t.Errorf(
+				"without %q: undeclared %s, %v",
+				change, r.Undeclared(), err,
+			)
 		}
 	}
 	search := strings.Replace(
-		strings.Replace(published, "  classes: private\n", "  classes: [a, b]\n", 1),
+		strings.Replace(
+			published, "  classes: private\n",
+			"  classes: [a, b]\n", 1,
+		),
 		"selection:\n  method: auto\nmodel:\n  method: auto\n  fallback: none\n",
 		"search:\n  runs: 5\n  holdout: 0.1\n  candidates:\n    - {selection: {method: none}, model: {method: joint-gram, fallback: none}}\n    - {selection: {method: none}, model: {method: adassp, fallback: none}}\n",
 		1)
 	r, problems := Parse("", []byte(search))
-	if problems != nil || r.Undeclared() != "numbers" || r.Data.MostClasses != 0 {
+	if problems != nil ||
+		r.Undeclared() != "numbers" ||
+		r.Data.MostClasses != 0 {
 		t.Errorf("a search: %v", problems)
 	}
 }

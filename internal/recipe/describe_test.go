@@ -10,7 +10,10 @@ import (
 
 // TestDescribe checks that a description has the requested columns of the header, with their declarations.
 func TestDescribe(t *testing.T) {
-	header := []string{"id", "age", "born", "ward", "cost"}
+	header := []string{
+		"id", "age", "born", "ward",
+		"cost",
+	}
 	build := func(d Description, change func(*Recipe)) *Recipe {
 		r, problems := buildDescription(typed{Data: "t.csv", Epsilon: "1"}, d)
 		if len(problems) > 0 {
@@ -99,7 +102,10 @@ func TestDescribe(t *testing.T) {
 		}
 		text := strings.Join(got, " ")
 		if text != c.want || s.By != c.asked.By {
-			t.Errorf("%s: %q, want %q", c.name, text, c.want)
+			t.Errorf(
+				"%s: %q, want %q",
+				c.name, text, c.want,
+			)
 		}
 	}
 	for want, x := range map[string]func() Problems{

@@ -16,7 +16,10 @@ func TestHostileYAML(t *testing.T) {
 			"a%d: &a%d [%s]\n",
 			i,
 			i,
-			strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i-1), 10), ","),
+			strings.TrimSuffix(
+				strings.Repeat(fmt.Sprintf("*a%d,", i-1), 10),
+				",",
+			),
 		)
 	}
 	size := MaxSize / 8
@@ -52,7 +55,10 @@ func TestHostileYAML(t *testing.T) {
 		}
 		used := after.TotalAlloc - before.TotalAlloc
 		if used > 1<<27 {
-			t.Errorf("%s: %d MiB for %d bytes", name, used>>20, len(text))
+			t.Errorf(
+				"%s: %d MiB for %d bytes",
+				name, used>>20, len(text),
+			)
 		} else {
 			t.Logf(
 				"%s: %d MiB, %d problems, %d bytes of message",

@@ -60,7 +60,10 @@ func TestManyExcludedColumns(t *testing.T) {
 	header[names-1] = "d"
 	problems = r.Validate(header)
 	if len(problems) != 1 ||
-		!strings.Contains(problems[0].Error(), `the excluded column "c65535" is not in the header`) {
+		!strings.Contains(
+			problems[0].Error(),
+			`the excluded column "c65535" is not in the header`,
+		) {
 		t.Errorf("a column that is not there: %v", problems)
 	}
 }
@@ -98,14 +101,23 @@ func TestRepeatedItems(t *testing.T) {
 		found         bool
 	}{
 		"texts": {
-			[]*node{word("a"), word("b"), word("b"), word("a")},
+			[]*node{
+				word("a"),
+				word("b"),
+				word("b"),
+				word("a"),
+			},
 			false,
 			1,
 			2,
 			true,
 		},
 		"numbers": {
-			[]*node{digits("1", 1), digits("2", 2), digits("1.0", 1)},
+			[]*node{
+				digits("1", 1),
+				digits("2", 2),
+				digits("1.0", 1),
+			},
 			false,
 			0,
 			2,
@@ -119,7 +131,11 @@ func TestRepeatedItems(t *testing.T) {
 			false,
 		},
 		"the same name": {
-			[]*node{digits("1.0", 1), word("x"), digits("1.0", 1)},
+			[]*node{
+				digits("1.0", 1),
+				word("x"),
+				digits("1.0", 1),
+			},
 			true,
 			0,
 			2,
@@ -139,16 +155,26 @@ func TestRepeatedItems(t *testing.T) {
 			0,
 			false,
 		},
-		"a text, a number": {[]*node{word("1"), digits("1", 1)}, true, 0, 0, false},
+		"a text, a number": {
+			[]*node{word("1"), digits("1", 1)},
+			true, 0, 0, false,
+		},
 		"mappings": {
-			[]*node{pair("a", word("x")), pair("b", word("x")), pair("a", word("x"))},
+			[]*node{
+				pair("a", word("x")),
+				pair("b", word("x")),
+				pair("a", word("x")),
+			},
 			false,
 			0,
 			2,
 			true,
 		},
 		"different of kind": {
-			[]*node{pair("a", word("x")), pair("a", digits("1", 1))},
+			[]*node{
+				pair("a", word("x")),
+				pair("a", digits("1", 1)),
+			},
 			false,
 			0,
 			0,
@@ -158,7 +184,10 @@ func TestRepeatedItems(t *testing.T) {
 	} {
 		first, second, found := repeated(tt.items, tt.names)
 		if first != tt.first || second != tt.second || found != tt.found {
-			t.Errorf("%s: %d, %d, %v", name, first, second, found)
+			t.Errorf(
+				"%s: %d, %d, %v",
+				name, first, second, found,
+			)
 		}
 	}
 }

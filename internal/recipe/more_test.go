@@ -32,7 +32,10 @@ func TestParseEpsilon(t *testing.T) {
 	for text, want := range good {
 		got, err := ParseEpsilon(text)
 		if err != nil || got != want {
-			t.Errorf("%q: %v, %v; want %v", text, got, err, want)
+			t.Errorf(
+				"%q: %v, %v; want %v",
+				text, got, err, want,
+			)
 		}
 	}
 	for _, text := range []string{"", "ln", "ln3", "ln()", "ln(3", "ln(3))", "ln(ln(3))", "ln(0)",
@@ -53,19 +56,29 @@ func TestLoad(t *testing.T) {
 		}
 		return p
 	}
-	good := write("good.yaml", "data: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\n")
+	good := write(
+		"good.yaml",
+		"data: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\n",
+	)
 	r, err := Load(good)
-	if err != nil || r.DataFile() != filepath.Join(dir, "a.csv") {
+	if err != nil ||
+		r.DataFile() != filepath.Join(dir, "a.csv") {
 		t.Errorf("%v, %v", r, err)
 	}
-	large := write("large.yaml", strings.Repeat("#", MaxSize)+"\n")
+	large := write(
+		"large.yaml",
+		strings.Repeat("#", MaxSize)+"\n",
+	)
 	table := write("people.csv", "data,privacy\nAda,36\n")
 	for name, path := range map[string]string{
 		"absent": filepath.Join(dir, "absent.yaml"),
 		"folder": dir,
 		"large":  large,
 		"table":  table,
-		"bad":    write("bad.yaml", "data: {path: a.csv}\n"),
+		"bad": write(
+			"bad.yaml",
+			"data: {path: a.csv}\n",
+		),
 	} {
 		r, err := Load(path)
 		var problems Problems
@@ -73,11 +86,17 @@ func TestLoad(t *testing.T) {
 			!errors.As(err, &problems) ||
 			len(problems) == 0 ||
 			problems[0].File != path {
-			t.Errorf("%s: %v, %v", name, r, err)
+			t.Errorf(
+				"%s: %v, %v",
+				name, r, err,
+			)
 		}
 		got := errors.Is(err, fs.ErrNotExist)
 		if got != (name == "absent") {
-			t.Errorf("%s: errors.Is(err, fs.ErrNotExist) = %v", name, got)
+			t.Errorf(
+				"%s: errors.Is(err, fs.ErrNotExist) = %v",
+				name, got,
+			)
 		}
 		if strings.Contains(err.Error(), "Ada") {
 			t.Errorf("a cell in a message: %v", err)
@@ -98,7 +117,10 @@ func TestTableIsNotRepeated(t *testing.T) {
 			t.Errorf("%q accepted", text)
 		}
 		if strings.Contains(problems.Error(), "secret") {
-			t.Errorf("%q is repeated:\n%v", text, problems)
+			t.Errorf(
+				"%q is repeated:\n%v",
+				text, problems,
+			)
 		}
 	}
 }
@@ -121,7 +143,10 @@ func (f typed) commandOptions() Options {
 	} {
 		o.Flags[x.path] = x.flag
 		if x.value != "" {
-			o.Set = append(o.Set, x.set(x.flag, x.path, x.value))
+			o.Set = append(
+				o.Set,
+				x.set(x.flag, x.path, x.value),
+			)
 		}
 	}
 	return o
@@ -149,7 +174,10 @@ func TestFromSettings(t *testing.T) {
 	if !bytes.Equal(got, expected) ||
 		r.DataFile() != "houses.csv" ||
 		r.Output.Dir != "results" {
-		t.Errorf("got\n%s\nwant\n%s", got, expected)
+		t.Errorf(
+			"got\n%s\nwant\n%s",
+			got, expected,
+		)
 	}
 	roundTrip(t, r, Options{}, thisBuild())
 
@@ -157,46 +185,100 @@ func TestFromSettings(t *testing.T) {
 		flags typed
 		want  []string
 	}{
-		{typed{}, []string{"--data: ", "--target: ", "--epsilon: "}},
 		{
-			typed{Data: "a", Target: "y", Epsilon: "-1"},
+			typed{},
+			[]string{"--data: ", "--target: ", "--epsilon: "},
+		},
+		{
+			typed{
+				Data:    "a",
+				Target:  "y",
+				Epsilon: "-1",
+			},
 			[]string{"--epsilon: must be greater than 0, not -1"},
 		},
 		{
-			typed{Data: "a", Target: "y", Epsilon: "0"},
+			typed{
+				Data:    "a",
+				Target:  "y",
+				Epsilon: "0",
+			},
 			[]string{"--epsilon: must be greater than 0, not 0"},
 		},
-		{typed{Data: "a", Target: "y", Epsilon: "inf"}, []string{"--epsilon: "}},
-		{typed{Data: "a", Target: "y", Epsilon: "nan"}, []string{"--epsilon: "}},
 		{
-			typed{Data: "a", Target: "y", Epsilon: "1\nmodel: x"},
+			typed{
+				Data:    "a",
+				Target:  "y",
+				Epsilon: "inf",
+			},
+			[]string{"--epsilon: "},
+		},
+		{
+			typed{
+				Data:    "a",
+				Target:  "y",
+				Epsilon: "nan",
+			},
+			[]string{"--epsilon: "},
+		},
+		{
+			typed{
+				Data:    "a",
+				Target:  "y",
+				Epsilon: "1\nmodel: x",
+			},
 			[]string{`--epsilon: "1\nmodel: x" is not a number or ln(number)`},
 		},
 		{
-			typed{Data: "a", Target: "y", Epsilon: "1", Delta: "1"},
+			typed{
+				Data:    "a",
+				Target:  "y",
+				Epsilon: "1",
+				Delta:   "1",
+			},
 			[]string{"--delta: must be at least 0 and below 1, not 1"},
 		},
 		{
-			typed{Data: "a", Target: "y", Epsilon: "1", Delta: "-1"},
+			typed{
+				Data:    "a",
+				Target:  "y",
+				Epsilon: "1",
+				Delta:   "-1",
+			},
 			[]string{"--delta: must be at least 0 and below 1, not -1"},
 		},
 		{
-			typed{Data: "a", Target: "y", Epsilon: "1", Delta: "x"},
+			typed{
+				Data:    "a",
+				Target:  "y",
+				Epsilon: "1",
+				Delta:   "x",
+			},
 			[]string{`--delta: must be a number, not the text "x"`},
 		},
 		{
-			typed{Data: "a", Target: "\xff", Epsilon: "1"},
+			typed{
+				Data:    "a",
+				Target:  "\xff",
+				Epsilon: "1",
+			},
 			[]string{"--target: is not UTF-8 text"},
 		},
 	} {
 		r, problems := c.flags.commandOptions().FromSettings()
 		if r != nil || len(problems) != len(c.want) {
-			t.Errorf("%+v: %v, %v", c.flags, r, problems)
+			t.Errorf(
+				"%+v: %v, %v",
+				c.flags, r, problems,
+			)
 			continue
 		}
 		for _, want := range c.want {
 			if !strings.Contains(problems.Error(), want) {
-				t.Errorf("%+v: no %q in:\n%v", c.flags, want, problems)
+				t.Errorf(
+					"%+v: no %q in:\n%v",
+					c.flags, want, problems,
+				)
 			}
 		}
 	}
@@ -211,14 +293,20 @@ func TestInit(t *testing.T) {
 	header := []string{"id", "near bay", "12", "p: q", "# odd", "tab\there", "line\nbreak", "null",
 		"öre", "\u2028", "\ufeffbom", "emoji \U0001F600", `back\slash "quoted"`, " padded ",
 		"price"}
-	for _, target := range []string{"", "price", "null", "line\nbreak"} {
+	for _, target := range []string{
+		"", "price", "null",
+		"line\nbreak",
+	} {
 		src, err := Init(header, "my table.csv", target, Names{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		r, problems := Parse("recipe.yaml", src)
 		if problems != nil {
-			t.Fatalf("the starter is refused:\n%v\n%s", problems, src)
+			t.Fatalf(
+				"the starter is refused:\n%v\n%s",
+				problems, src,
+			)
 		}
 		want := target
 		if want == "" {
@@ -234,7 +322,10 @@ func TestInit(t *testing.T) {
 		}
 		for _, name := range header {
 			if !strings.Contains(string(src), "\n  #   "+yamlWord(name)+": {") {
-				t.Errorf("column %q is not in the starter:\n%s", name, src)
+				t.Errorf(
+					"column %q is not in the starter:\n%s",
+					name, src,
+				)
 			}
 		}
 		everyLineIsUsable(t, src, header)
@@ -243,7 +334,11 @@ func TestInit(t *testing.T) {
 
 // TestInitClasses checks that a starter recipe for classification can be parsed with its classes.
 func TestInitClasses(t *testing.T) {
-	classes := []string{"<=50K", "over: 50 K", `"#1"`, "null"}
+	classes := []string{
+		"<=50K",
+		"over: 50 K",
+		`"#1"`, "null",
+	}
 	src, err := Init(
 		[]string{"age", "income"},
 		"adult.csv",
@@ -260,7 +355,10 @@ func TestInitClasses(t *testing.T) {
 	if r.Task != "classification" ||
 		!slices.Equal(r.Data.Classes.List, classes) ||
 		strings.Contains(string(src), "# the target") {
-		t.Errorf("%s %q\n%s", r.Task, r.Data.Classes.List, src)
+		t.Errorf(
+			"%s %q\n%s",
+			r.Task, r.Data.Classes.List, src,
+		)
 	}
 	everyLineIsUsable(t, src, []string{"age"})
 }
@@ -269,13 +367,23 @@ func TestInitClasses(t *testing.T) {
 // column by its name.
 func everyLineIsUsable(t *testing.T, src []byte, header []string) {
 	t.Helper()
-	text := strings.ReplaceAll(string(src), "\n  # columns:", "\n  columns:")
+	text := strings.ReplaceAll(
+		string(src), "\n  # columns:",
+		"\n  columns:",
+	)
 	text = strings.ReplaceAll(text, "\n  #   ", "\n    ")
-	text = strings.ReplaceAll(text, "    near: {categories: [inland, bay, ocean]}\n", "")
+	text = strings.ReplaceAll(
+		text,
+		"    near: {categories: [inland, bay, ocean]}\n",
+		"",
+	)
 	if _, problems := Parse("recipe.yaml", []byte(text)); len(problems) == 0 {
 		t.Error("the placeholders LOW and HIGH were accepted as numbers")
 	}
-	text = strings.ReplaceAll(strings.ReplaceAll(text, "LOW", "0"), "HIGH", "1")
+	text = strings.ReplaceAll(
+		strings.ReplaceAll(text, "LOW", "0"),
+		"HIGH", "1",
+	)
 	r, problems := Parse("recipe.yaml", []byte(text))
 	if problems != nil {
 		t.Fatalf("%v\n%s", problems, text)
@@ -322,8 +430,11 @@ func TestPublicRoundTrip(t *testing.T) {
 		for _, n := range rapid.SliceOfN(name, 0, 3).Draw(t, "columns") {
 			lo := rapid.Float64Range(-1e300, 1e300).Draw(t, "lower")
 			hi := lo + 1 + math.Abs(lo)
-			if rapid.Bool().Draw(t, "categorical") && n != r.Data.Target {
-				text := name.Filter(func(s string) bool { return cell.Normal(s) != "" })
+			if rapid.Bool().Draw(t, "categorical") &&
+				n != r.Data.Target {
+				text := name.Filter(func(s string) bool {
+					return cell.Normal(s) != ""
+				})
 				categories := rapid.SliceOfNDistinct(text, 1, 3, cell.Normal).Draw(
 					t,
 					"categories",
@@ -350,9 +461,15 @@ func TestSelectionRules(t *testing.T) {
 		"{method: kendall, k: 1, features: [a, b]}": "r.yml:3:46: selection.features has no effect with method kendall (use method fixed, or remove it)",
 	} {
 		src := "data: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\nselection: " + line + "\n"
-		r, problems := Options{}.parse("r.yml", []byte(src), fullAvailability())
+		r, problems := Options{}.parse(
+			"r.yml", []byte(src),
+			fullAvailability(),
+		)
 		if problems.Error() != want {
-			t.Errorf("%s: %v, want %s", line, problems, want)
+			t.Errorf(
+				"%s: %v, want %s",
+				line, problems, want,
+			)
 		}
 		if want == "" && r.Selection.Share() == 0 {
 			t.Errorf("%s: no share", line)
@@ -380,9 +497,15 @@ func TestDefaultShares(t *testing.T) {
 				t.Fatal(problems)
 			}
 			if r.Selection.Share() != want {
-				t.Errorf("%s%s: share %v, want %v", method, k, r.Selection.Share(), want)
+				t.Errorf(
+					"%s%s: share %v, want %v",
+					method, k, r.Selection.Share(), want,
+				)
 			}
-			p, err := r.Pipeline([]string{"a", "b", "c", "d", "e", "f", "g", "y"})
+			p, err := r.Pipeline([]string{
+				"a", "b", "c", "d",
+				"e", "f", "g", "y",
+			})
 			if err != nil || p.SelectionShare != want {
 				t.Errorf(
 					"%s%s: the run spends %v, want %v (%v)",
@@ -410,8 +533,14 @@ func TestLargeFilesAreBounded(t *testing.T) {
 		keys.WriteString(strings.Repeat("k", 1+i%7) + yamlWord(show(float64(i))) + ": 1\n")
 	}
 	for name, src := range map[string][]byte{
-		"nulls":    fill("selection: {method: fixed, features: [", "~,", "]}\n"),
-		"repeats":  fill("selection: {method: fixed, features: [", "a,", "]}\n"),
+		"nulls": fill(
+			"selection: {method: fixed, features: [",
+			"~,", "]}\n",
+		),
+		"repeats": fill(
+			"selection: {method: fixed, features: [",
+			"a,", "]}\n",
+		),
 		"keys":     []byte(head + keys.String()),
 		"long key": []byte(head + strings.Repeat("k", 100_000) + ": 1\n"),
 	} {
@@ -421,7 +550,10 @@ func TestLargeFilesAreBounded(t *testing.T) {
 		}
 		n := len(problems.Error())
 		if n > 20_000 {
-			t.Errorf("%s: a message of %d bytes", name, n)
+			t.Errorf(
+				"%s: a message of %d bytes",
+				name, n,
+			)
 		}
 	}
 }
@@ -461,7 +593,10 @@ func TestNearest(t *testing.T) {
 	} {
 		got, ok := Nearest(word, names)
 		if got != want || ok != (want != "") {
-			t.Errorf("%q: %q, %v", word, got, ok)
+			t.Errorf(
+				"%q: %q, %v",
+				word, got, ok,
+			)
 		}
 	}
 }
@@ -485,7 +620,10 @@ func TestPlace(t *testing.T) {
 			Line: 99,
 		}).Error()
 		if got != want {
-			t.Errorf("%s: %s, want %s", path, got, want)
+			t.Errorf(
+				"%s: %s, want %s",
+				path, got, want,
+			)
 		}
 	}
 	got := new(Recipe).Place(

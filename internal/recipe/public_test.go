@@ -15,7 +15,11 @@ func TestPublicHeader(t *testing.T) {
 	if problems != nil {
 		t.Fatal(problems)
 	}
-	r.Data.Header = []string{"007", "no", "a: b # c", "1e3", "null", "öl\tx", "y"}
+	r.Data.Header = []string{
+		"007", "no", "a: b # c",
+		"1e3", "null", "öl\tx",
+		"y",
+	}
 	text, err := r.Public()
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +36,8 @@ func TestPublicHeader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) || again.DataFile() != "" {
+	if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) ||
+		again.DataFile() != "" {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if twice, err := again.Public(); err != nil || !bytes.Equal(text, twice) {
@@ -52,11 +57,19 @@ func TestLongHeader(t *testing.T) {
 		)
 	}
 	text, err := r.Public()
-	if err != nil || len(text) > MaxSize || bytes.Contains(text, []byte("header")) {
-		t.Errorf("%d bytes, %v", len(text), err)
+	if err != nil ||
+		len(text) > MaxSize ||
+		bytes.Contains(text, []byte("header")) {
+		t.Errorf(
+			"%d bytes, %v",
+			len(text), err,
+		)
 	}
 	r.Data.Header = r.Data.Header[:3]
 	if text, err = r.Public(); err != nil || !bytes.Contains(text, []byte("header")) {
-		t.Errorf("%d bytes, %v", len(text), err)
+		t.Errorf(
+			"%d bytes, %v",
+			len(text), err,
+		)
 	}
 }

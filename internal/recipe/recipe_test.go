@@ -39,7 +39,10 @@ func fixtureFiles(t testing.TB, suffix string) []string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join("testdata", "*"+suffix))
 	if err != nil || len(names) == 0 {
-		t.Fatalf("no fixtures testdata/*%s: %v", suffix, err)
+		t.Fatalf(
+			"no fixtures testdata/*%s: %v",
+			suffix, err,
+		)
 	}
 	return names
 }
@@ -69,7 +72,10 @@ func compareGolden(t *testing.T, fixture string, problems Problems) {
 	}
 	diff := cmp.Diff(string(readFile(t, name)), got)
 	if diff != "" {
-		t.Errorf("messages (-want +got):\n%s", diff)
+		t.Errorf(
+			"messages (-want +got):\n%s",
+			diff,
+		)
 	}
 }
 
@@ -106,11 +112,18 @@ func TestRejectedWithHeader(t *testing.T) {
 }
 
 func TestHeaderThatFits(t *testing.T) {
-	r, problems := Parse("full.good.yml", readFile(t, "testdata/full.good.yml"))
+	r, problems := Parse(
+		"full.good.yml",
+		readFile(t, "testdata/full.good.yml"),
+	)
 	if problems != nil {
 		t.Fatal(problems)
 	}
-	header := []string{"id", "ocean", "age", "heating", "a.b [c]", "rooms", "öl\tx", "price"}
+	header := []string{
+		"id", "ocean", "age", "heating",
+		"a.b [c]", "rooms",
+		"öl\tx", "price",
+	}
 	if problems := r.Validate(header); problems != nil {
 		t.Error(problems)
 	}
@@ -122,10 +135,17 @@ func TestHeaderThatFits(t *testing.T) {
 		r.Selection.Set("k", k)
 		problems := r.Validate(header)
 		if len(problems) != 1 || problems[0].Path != "selection.k" {
-			t.Errorf("k = %d of 6 candidates: %v", k, problems)
+			t.Errorf(
+				"k = %d of 6 candidates: %v",
+				k, problems,
+			)
 		}
 	}
-	for _, odd := range [][]string{nil, {""}, {"price", "price"}, {"\xff", "price"}} {
+	for _, odd := range [][]string{
+		nil, {""},
+		{"price", "price"},
+		{"\xff", "price"},
+	} {
 		r.Validate(odd) // must not panic
 	}
 }
@@ -142,7 +162,10 @@ func TestHeaderIsNotRepeated(t *testing.T) {
 		text := r.Validate([]string{"secret1", "prices", "ids"}).Error()
 		for _, cell := range []string{"secret1", "prices", "ids"} {
 			if strings.Contains(text, cell) {
-				t.Errorf("cell %q in:\n%s", cell, text)
+				t.Errorf(
+					"cell %q in:\n%s",
+					cell, text,
+				)
 			}
 		}
 	}
@@ -208,7 +231,10 @@ func roundTrip(t reporter, r *Recipe, o Options, can availability) {
 	}
 	back, problems := o.parse("public.yml", src, can)
 	if problems != nil {
-		t.Fatalf("the published recipe is refused:\n%v\n%s", problems, src)
+		t.Fatalf(
+			"the published recipe is refused:\n%v\n%s",
+			problems, src,
+		)
 	}
 	want := *r
 	want.Output = Default().Output
@@ -225,11 +251,17 @@ func roundTrip(t reporter, r *Recipe, o Options, can availability) {
 	}
 	diff := cmp.Diff(want, *back, sameRecipe)
 	if diff != "" {
-		t.Errorf("round trip (-want +got):\n%s\n%s", diff, pub)
+		t.Errorf(
+			"round trip (-want +got):\n%s\n%s",
+			diff, pub,
+		)
 	}
 	again, err := back.Public()
 	if err != nil || !bytes.Equal(pub, again) {
-		t.Errorf("publishing twice differs: %v\n%s\n%s", err, pub, again)
+		t.Errorf(
+			"publishing twice differs: %v\n%s\n%s",
+			err, pub, again,
+		)
 	}
 }
 
@@ -241,7 +273,10 @@ ledger: {path: secret-dir/ledger, dataset: houses}
 output: {dir: secret-dir/out}
 engine: stream
 `
-	r, problems := Options{}.parse("r.yml", []byte(src), fullAvailability())
+	r, problems := Options{}.parse(
+		"r.yml", []byte(src),
+		fullAvailability(),
+	)
 	if problems != nil {
 		t.Fatal(problems)
 	}
@@ -249,25 +284,39 @@ engine: stream
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, word := range []string{"secret-dir", "path", "output", "engine", "comment", "#"} {
+	for _, word := range []string{
+		"secret-dir", "path", "output",
+		"engine", "comment", "#",
+	} {
 		if strings.Contains(string(pub), word) {
-			t.Errorf("%q in the published recipe:\n%s", word, pub)
+			t.Errorf(
+				"%q in the published recipe:\n%s",
+				word, pub,
+			)
 		}
 	}
 	for _, line := range []string{"delta: 1e-06", "relation: add-remove", "composition: tight",
 		"holdout: 0.2", "multiline_quotes: false", "fallback: none", "dataset: houses"} {
 		if !strings.Contains(string(pub), line) {
-			t.Errorf("no %q in the published recipe:\n%s", line, pub)
+			t.Errorf(
+				"no %q in the published recipe:\n%s",
+				line, pub,
+			)
 		}
 	}
 }
 
 func TestDecodedValues(t *testing.T) {
-	r, problems := Parse("full.good.yml", readFile(t, "testdata/full.good.yml"))
+	r, problems := Parse(
+		"full.good.yml",
+		readFile(t, "testdata/full.good.yml"),
+	)
 	if problems != nil {
 		t.Fatal(problems)
 	}
-	num := func(x float64) *float64 { return &x }
+	num := func(x float64) *float64 {
+		return &x
+	}
 	yes := true
 	no := false
 	want := Recipe{
@@ -283,14 +332,24 @@ func TestDecodedValues(t *testing.T) {
 					Categories: Names{List: []string{"inland", "near bay", "near ocean"}},
 					Other:      &no,
 				},
-				"age": {Lower: num(0), Upper: num(120), Missing: &Missing{Number: 40}},
-				"heating": {
-					Categories: Names{List: []string{"no", "yes", "1", "1.0x", "null"}},
-					Other:      &yes,
+				"age": {
+					Lower:   num(0),
+					Upper:   num(120),
+					Missing: &Missing{Number: 40},
 				},
-				"a.b [c]": {Lower: num(-1.5), Upper: num(1000)},
-				"rooms":   {Missing: &Missing{}},
-				"öl\tx":   {Lower: num(0), Upper: num(1)},
+				"heating": {
+					Categories: Names{List: []string{
+						"no", "yes", "1",
+						"1.0x", "null",
+					}},
+					Other: &yes,
+				},
+				"a.b [c]": {
+					Lower: num(-1.5),
+					Upper: num(1000),
+				},
+				"rooms": {Missing: &Missing{}},
+				"öl\tx": {Lower: num(0), Upper: num(1)},
 			},
 		},
 		Privacy: Privacy{
@@ -306,9 +365,15 @@ func TestDecodedValues(t *testing.T) {
 	}
 	diff := cmp.Diff(want, *r, sameRecipe)
 	if diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+		t.Errorf(
+			"(-want +got):\n%s",
+			diff,
+		)
 	}
-	fixed, problems := Parse("fixed.good.yml", readFile(t, "testdata/fixed.good.yml"))
+	fixed, problems := Parse(
+		"fixed.good.yml",
+		readFile(t, "testdata/fixed.good.yml"),
+	)
 	if problems != nil {
 		t.Fatal(problems)
 	}
@@ -346,7 +411,8 @@ func TestDataPathIsRelativeToRecipe(t *testing.T) {
 	if r.DataFile() != r.Data.Path {
 		t.Error("an absolute path was moved")
 	}
-	if (&Recipe{}).DataFile() != "" || (&Recipe{}).LedgerFile() != "" {
+	if (&Recipe{}).DataFile() != "" ||
+		(&Recipe{}).LedgerFile() != "" {
 		t.Error("an absent path became a path")
 	}
 }
@@ -397,7 +463,10 @@ func TestAvailableNamesAreAccepted(t *testing.T) {
 		if NeedsClasses(name) {
 			text = classes
 		}
-		r, _ := o.Parse("r.yml", []byte(text+line+"\n"))
+		r, _ := o.Parse(
+			"r.yml",
+			[]byte(text+line+"\n"),
+		)
 		return r != nil
 	}
 	can := thisBuild()
@@ -406,12 +475,18 @@ func TestAvailableNamesAreAccepted(t *testing.T) {
 		got := accepts(Options{}, m, line)
 		want := slices.Contains(can.models, m)
 		if got != want {
-			t.Errorf("%s: accepted %v, want %v", m, got, want)
+			t.Errorf(
+				"%s: accepted %v, want %v",
+				m, got, want,
+			)
 		}
 		if got, want := accepts(Options{Bench: true}, m, line),
 			slices.Contains(can.models, m) ||
 				slices.Contains(can.benchModels, m); got != want {
-			t.Errorf("bench %s: accepted %v, want %v", m, got, want)
+			t.Errorf(
+				"bench %s: accepted %v, want %v",
+				m, got, want,
+			)
 		}
 	}
 	for _, s := range selections {
@@ -421,7 +496,10 @@ func TestAvailableNamesAreAccepted(t *testing.T) {
 		}
 		if got, want := accepts(Options{}, s, line),
 			slices.Contains(can.selections, s); got != want {
-			t.Errorf("%s: accepted %v, want %v", s, got, want)
+			t.Errorf(
+				"%s: accepted %v, want %v",
+				s, got, want,
+			)
 		}
 	}
 	for name, want := range map[string]bool{
@@ -434,7 +512,10 @@ func TestAvailableNamesAreAccepted(t *testing.T) {
 		}
 		got := accepts(Options{Bench: true}, name, line)
 		if got != want {
-			t.Errorf("bench %s: accepted %v, want %v", name, got, want)
+			t.Errorf(
+				"bench %s: accepted %v, want %v",
+				name, got, want,
+			)
 		}
 	}
 }

@@ -23,7 +23,10 @@ var writeReference = flag.Bool(
 // TestReferenceTables compares the tables of methods and their keys in the reference with the lists of methods. With
 // -write it writes the tables.
 func TestReferenceTables(t *testing.T) {
-	file := filepath.Join("..", "..", "docs", "reference", "recipe.md")
+	file := filepath.Join(
+		"..", "..", "docs",
+		"reference", "recipe.md",
+	)
 	old := string(readFile(t, file))
 	page := old
 	for name, table := range map[string]string{
@@ -37,7 +40,10 @@ func TestReferenceTables(t *testing.T) {
 		before, rest, ok := strings.Cut(page, begin)
 		_, after, closed := strings.Cut(rest, end)
 		if !ok || !closed {
-			t.Fatalf("%s has no place for the table of %s", file, name)
+			t.Fatalf(
+				"%s has no place for the table of %s",
+				file, name,
+			)
 		}
 		page = before + begin + "\n" + table + "\n" + end + after
 	}
@@ -59,7 +65,10 @@ func TestReferenceTables(t *testing.T) {
 func newTable(head ...string) *tableText {
 	x := &tableText{}
 	x.addRow(head...)
-	x.addRow(slices.Repeat([]string{"---"}, len(head))...)
+	x.addRow(slices.Repeat(
+		[]string{"---"},
+		len(head),
+	)...)
 	return x
 }
 
@@ -109,8 +118,12 @@ var methodPages = []string{"regression", "classifiers", "columns"}
 // linkMethod returns a name as code, linked to its heading on a page of methods if there is one.
 func linkMethod(name string) string {
 	for _, page := range methodPages {
-		text, err := os.ReadFile(filepath.Join("..", "..", "docs", "methods", page+".md"))
-		if err == nil && strings.Contains(string(text), "\n## "+name+"\n") {
+		text, err := os.ReadFile(filepath.Join(
+			"..", "..", "docs",
+			"methods", page+".md",
+		))
+		if err == nil &&
+			strings.Contains(string(text), "\n## "+name+"\n") {
 			return "[" + asCode(name) + "](../methods/" + page + ".md#" + name + ")"
 		}
 	}
@@ -185,7 +198,10 @@ func valueOf(k method.Key) string {
 	case method.Number:
 		return "a number " + k.Bounds()
 	case method.Wholes:
-		return fmt.Sprintf("%d or more whole numbers, at least %s", k.Least, k.Written(k.Min))
+		return fmt.Sprintf(
+			"%d or more whole numbers, at least %s",
+			k.Least, k.Written(k.Min),
+		)
 	case method.Flag:
 		return inlineCodes([]string{"true", "false"})
 	case method.Prices:
@@ -200,15 +216,27 @@ func TestInitListsWhatFits(t *testing.T) {
 		classes  []string
 		has, not []string
 	}{
-		{nil, []string{"kendall", "tukey", "joint-gram"}, []string{"dpfs", "svm", "brc"}},
-		{[]string{"no", "yes"}, []string{"kendall", "tukey", "dpfs", "svm"}, nil},
+		{
+			nil,
+			[]string{"kendall", "tukey", "joint-gram"},
+			[]string{"dpfs", "svm", "brc"},
+		},
+		{
+			[]string{"no", "yes"},
+			[]string{"kendall", "tukey", "dpfs", "svm"},
+			nil,
+		},
 		{
 			[]string{"a", "b", "c"},
 			[]string{"dpfs", "svm", "joint-gram"},
 			[]string{"kendall", "tukey"},
 		},
 	} {
-		text, err := Init([]string{"x", "z", "y"}, "t.csv", "y", Names{List: x.classes})
+		text, err := Init(
+			[]string{"x", "z", "y"},
+			"t.csv", "y",
+			Names{List: x.classes},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,12 +249,18 @@ func TestInitListsWhatFits(t *testing.T) {
 		}
 		for _, name := range x.has {
 			if !lists(name) {
-				t.Errorf("%d classes: %s is not listed", len(x.classes), name)
+				t.Errorf(
+					"%d classes: %s is not listed",
+					len(x.classes), name,
+				)
 			}
 		}
 		for _, name := range x.not {
 			if lists(name) {
-				t.Errorf("%d classes: %s is listed", len(x.classes), name)
+				t.Errorf(
+					"%d classes: %s is listed",
+					len(x.classes), name,
+				)
 			}
 		}
 	}

@@ -90,7 +90,10 @@ func comparedWithSchema(t reporter, root *node) (refused bool) {
 	spread := root.clone()
 	problems := spreadTarget(spread, "r.yml")
 	structural := checkStructure(spread, newSource("r.yml", spread))
-	_, all := Options{}.build(spread, newSource("r.yml", spread), thisBuild())
+	_, all := Options{}.build(
+		spread, newSource("r.yml", spread),
+		thisBuild(),
+	)
 	switch {
 	case bySchema != nil && len(problems) == 0 && len(all) == 0:
 		t.Fatalf(
@@ -104,7 +107,10 @@ func comparedWithSchema(t reporter, root *node) (refused bool) {
 		root.get("privacy").get("epsilon").kind == text:
 		// A schema does not compute logarithms.
 	case bySchema == nil && len(structural) > 0:
-		t.Fatalf("the schema accepts %q\n%s", structural[0].Error(), printTree(root))
+		t.Fatalf(
+			"the schema accepts %q\n%s",
+			structural[0].Error(), printTree(root),
+		)
 	}
 	return bySchema != nil
 }
@@ -160,7 +166,10 @@ func TestSchemaAgrees(t *testing.T) {
 		}
 	})
 	if refused == 0 || refused == seen {
-		t.Errorf("the schema refuses %d of %d recipes", refused, seen)
+		t.Errorf(
+			"the schema refuses %d of %d recipes",
+			refused, seen,
+		)
 	}
 }
 
@@ -181,7 +190,10 @@ func changeTree(t *rapid.T, root *node) {
 	what := rapid.IntRange(0, 3).Draw(t, "what")
 	switch {
 	case what == 0 && at.kind == mapping:
-		at.setKey(rapid.SampledFrom(everyKey()).Draw(t, "key"), drawValue(t, 2))
+		at.setKey(
+			rapid.SampledFrom(everyKey()).Draw(t, "key"),
+			drawValue(t, 2),
+		)
 	case what == 1 && at.kind == list:
 		at.kids = append(at.kids, drawValue(t, 1))
 	case len(at.kids) == 0:
@@ -200,7 +212,10 @@ func changeTree(t *rapid.T, root *node) {
 var everyKey = sync.OnceValue(func() []string {
 	var out []string
 	for _, k := range AllKeys() {
-		out = append(out, k.Path[strings.LastIndexByte(k.Path, '.')+1:])
+		out = append(
+			out,
+			k.Path[strings.LastIndexByte(k.Path, '.')+1:],
+		)
 	}
 	return append(out, "nonsense")
 })
@@ -220,7 +235,10 @@ func drawValue(t *rapid.T, depth int) *node {
 			truth:   truth,
 		}
 	case number:
-		x := rapid.SampledFrom([]float64{-1, 0, .05, .5, 1, 1.5, 2, 4, 33, 300, 5000}).Draw(
+		x := rapid.SampledFrom([]float64{
+			-1, 0, .05, .5, 1,
+			1.5, 2, 4, 33, 300, 5000,
+		}).Draw(
 			t,
 			"number",
 		)
@@ -245,7 +263,10 @@ func drawValue(t *rapid.T, depth int) *node {
 	case mapping:
 		out := &node{kind: mapping}
 		for range rapid.IntRange(0, 2).Draw(t, "keys") {
-			out.setKey(rapid.SampledFrom(everyKey()).Draw(t, "key"), drawValue(t, depth-1))
+			out.setKey(
+				rapid.SampledFrom(everyKey()).Draw(t, "key"),
+				drawValue(t, depth-1),
+			)
 		}
 		return out
 	default:
@@ -308,14 +329,20 @@ func TestSchemaRejectsTheBad(t *testing.T) {
 		if semantic[name] {
 			seen++
 			if err != nil {
-				t.Errorf("%s: the schema rejects it too; take it off the list", name)
+				t.Errorf(
+					"%s: the schema rejects it too; take it off the list",
+					name,
+				)
 			}
 		} else if err == nil {
 			t.Errorf("%s: the schema accepts it", name)
 		}
 	}
 	if seen != len(beyondSchema) {
-		t.Errorf("%d fixtures beyond the schema, the list has %d", seen, len(beyondSchema))
+		t.Errorf(
+			"%d fixtures beyond the schema, the list has %d",
+			seen, len(beyondSchema),
+		)
 	}
 }
 
@@ -377,7 +404,10 @@ func TestSchemaDefaults(t *testing.T) {
 	}
 	diff := cmp.Diff(want, shown)
 	if diff != "" {
-		t.Errorf("defaults (-in force +in the schema):\n%s", diff)
+		t.Errorf(
+			"defaults (-in force +in the schema):\n%s",
+			diff,
+		)
 	}
 }
 
@@ -394,29 +424,44 @@ func TestSchemaIsStable(t *testing.T) {
 func TestDocumentedKeys(t *testing.T) {
 	page := string(readFile(
 		t,
-		filepath.Join("..", "..", "docs", "reference", "recipe.md"),
+		filepath.Join(
+			"..", "..", "docs",
+			"reference", "recipe.md",
+		),
 	))
 	for _, section := range keysAt(nil) {
 		keys := keysAt([]string{section})
 		if keys == nil && !strings.Contains(page, "`"+section+"`") {
-			t.Errorf("docs/reference/recipe.md does not explain %s", section)
+			t.Errorf(
+				"docs/reference/recipe.md does not explain %s",
+				section,
+			)
 		}
 		for _, key := range keys {
 			if !strings.Contains(page, "`"+section+"."+key+"`") {
-				t.Errorf("docs/reference/recipe.md does not explain %s.%s", section, key)
+				t.Errorf(
+					"docs/reference/recipe.md does not explain %s.%s",
+					section, key,
+				)
 			}
 		}
 	}
 	for _, key := range keysOfColumn {
 		if !strings.Contains(page, "`"+key+"`") {
-			t.Errorf("docs/reference/recipe.md does not explain %s of a column", key)
+			t.Errorf(
+				"docs/reference/recipe.md does not explain %s of a column",
+				key,
+			)
 		}
 	}
 	for _, names := range [][]string{tasks, relations, compositions, scalings, selections, models,
 		nonprivate} {
 		for _, name := range names {
 			if !strings.Contains(page, "`"+name+"`") {
-				t.Errorf("docs/reference/recipe.md does not name %s", name)
+				t.Errorf(
+					"docs/reference/recipe.md does not name %s",
+					name,
+				)
 			}
 		}
 	}
@@ -446,14 +491,19 @@ func TestSchemaOfKeys(t *testing.T) {
 		"causal.lambda":             "2016, figure",
 	}
 	var refusals strings.Builder
-	for _, fixture := range slices.Concat(fixtureFiles(t, ".bad.yml"), fixtureFiles(t, ".bench.yml")) {
+	for _, fixture := range slices.Concat(
+		fixtureFiles(t, ".bad.yml"),
+		fixtureFiles(t, ".bench.yml"),
+	) {
 		messages, err := os.ReadFile(strings.TrimSuffix(fixture, ".yml") + ".txt")
 		if err == nil {
 			refusals.Write(messages)
 		}
 	}
 	root := schema()
-	for _, section := range []string{"budget", "count", selectionSection, modelSection, "causal"} {
+	for _, section := range []string{
+		"budget", "count", selectionSection, modelSection, "causal",
+	} {
 		properties := schemaAt(root, section).Properties
 		for pair := properties.Oldest(); pair != nil; pair = pair.Next() {
 			path := section + "." + pair.Key
@@ -484,6 +534,9 @@ func checkKeySchema(t *testing.T, path string, s *generate.Schema, paper string)
 		t.Errorf("%s: the schema has no default", path)
 	}
 	if !strings.Contains(s.Description, paper) {
-		t.Errorf("%s: %q is not in %q", path, paper, s.Description)
+		t.Errorf(
+			"%s: %q is not in %q",
+			path, paper, s.Description,
+		)
 	}
 }

@@ -25,10 +25,16 @@ func TestPathSteps(t *testing.T) {
 	} {
 		steps, ok := pathSteps(path)
 		if ok != (want != nil) || ok && !reflect.DeepEqual(steps, want) {
-			t.Errorf("%s: %q, %v", path, steps, ok)
+			t.Errorf(
+				"%s: %q, %v",
+				path, steps, ok,
+			)
 		}
 		if ok && joined(steps) != path {
-			t.Errorf("%s is written as %s", path, joined(steps))
+			t.Errorf(
+				"%s is written as %s",
+				path, joined(steps),
+			)
 		}
 	}
 }
@@ -39,7 +45,9 @@ func TestSettingReplacesText(t *testing.T) {
 	const text = "data: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\nselection: {method: sis, k: 3, score: tau}\nmodel: {method: joint-gram}\n"
 	parse := func(settings ...Setting) *Recipe {
 		t.Helper()
-		r, problems := Options{Set: settings}.Parse("r.yml", []byte(text))
+		r, problems := Options{Set: settings}.Parse(
+			"r.yml", []byte(text),
+		)
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
@@ -59,17 +67,26 @@ func TestSettingReplacesText(t *testing.T) {
 		t.Errorf("method: %+v", r.Selection)
 	}
 	r = parse(
-		Setting{Path: `data.columns["blood pressure"]`, Value: "{lower: 50, upper: 250}"},
+		Setting{
+			Path:  `data.columns["blood pressure"]`,
+			Value: "{lower: 50, upper: 250}",
+		},
 		Setting{Path: "data.exclude", Value: "[id]"},
 	)
 	c := r.Data.Columns["blood pressure"]
-	if c.Lower == nil || *c.Upper != 250 || len(r.Data.Exclude) != 1 {
+	if c.Lower == nil ||
+		*c.Upper != 250 ||
+		len(r.Data.Exclude) != 1 {
 		t.Errorf("columns: %+v", r.Data)
 	}
 	r = parse(
 		Setting{Path: "budget.selection", Value: "0.3"})
-	if r.Budget.shares().Selection != .3 || r.Selection.Share() != 0 {
-		t.Errorf("budget: %+v %+v", r.Budget, r.Selection)
+	if r.Budget.shares().Selection != .3 ||
+		r.Selection.Share() != 0 {
+		t.Errorf(
+			"budget: %+v %+v",
+			r.Budget, r.Selection,
+		)
 	}
 }
 
@@ -104,10 +121,14 @@ func TestSettingsRefused(t *testing.T) {
 			Setting{Path: "privacy.epsilon", Value: "[1"},
 			`--set privacy.epsilon: the value cannot be read: "[1"`,
 		},
-		{Setting{Path: ".x", Value: "1"}, "--set .x: this is not a recipe key"},
+		{
+			Setting{Path: ".x", Value: "1"},
+			"--set .x: this is not a recipe key",
+		},
 	} {
 		_, problems := Options{Set: []Setting{c.setting}}.Parse("r.yml", []byte(text))
-		if len(problems) == 0 || !strings.HasPrefix(problems[0].Error(), c.want) {
+		if len(problems) == 0 ||
+			!strings.HasPrefix(problems[0].Error(), c.want) {
 			t.Errorf("%+v: %v", c.setting, problems)
 		}
 	}
@@ -127,7 +148,11 @@ func TestShareOfSelection(t *testing.T) {
 		p.Shares != (pipeline.Shares{Selection: .4}) ||
 		p.SelectionShare != 0 ||
 		len(r.Notes()) != 1 {
-		t.Errorf("%+v %v %v %v", p.Shares, p.SelectionShare, err, r.Notes())
+		t.Errorf(
+			"%+v %v %v %v",
+			p.Shares, p.SelectionShare, err,
+			r.Notes(),
+		)
 	}
 	public, err := r.Public()
 	if err != nil {
@@ -158,9 +183,17 @@ func TestShareOfSelection(t *testing.T) {
 			public,
 		)
 	}
-	earlier := strings.Replace(string(public), "budget:\n  selection: 0.4\n", "", 1)
+	earlier := strings.Replace(
+		string(public),
+		"budget:\n  selection: 0.4\n",
+		"", 1,
+	)
 	earlier = strings.Replace(
-		strings.Replace(earlier, "  k: 2\n", "  k: 2\n  share: 0.4\n", 1),
+		strings.Replace(
+			earlier, "  k: 2\n",
+			"  k: 2\n  share: 0.4\n",
+			1,
+		),
 		"data:\n",
 		"data:\n  path: a.csv\n",
 		1,
@@ -174,10 +207,17 @@ func TestShareOfSelection(t *testing.T) {
 		q.Shares != (pipeline.Shares{}) ||
 		q.SelectionShare != .4 ||
 		len(old.Notes()) != 1 {
-		t.Errorf("%+v %v %v\n%s", q.Shares, q.SelectionShare, err, earlier)
+		t.Errorf(
+			"%+v %v %v\n%s",
+			q.Shares, q.SelectionShare, err, earlier,
+		)
 	}
 	rewritten, err := old.Public()
-	if err != nil || !strings.Contains(string(rewritten), "share: 0.4") {
-		t.Errorf("the recipe of an earlier version is published as\n%s (%v)", rewritten, err)
+	if err != nil ||
+		!strings.Contains(string(rewritten), "share: 0.4") {
+		t.Errorf(
+			"the recipe of an earlier version is published as\n%s (%v)",
+			rewritten, err,
+		)
 	}
 }

@@ -32,10 +32,14 @@ holdout: 0.2
 		t.Errorf("%v\n%s", err, got)
 	}
 	r, problems := Parse("", got)
-	if len(problems) > 0 || r.Data.Columns["x: y"].Upper == nil {
+	if len(problems) > 0 ||
+		r.Data.Columns["x: y"].Upper == nil {
 		t.Error(problems)
 	}
-	for _, bad := range []string{"", "[1]", "{", "a: [", `"x"`} {
+	for _, bad := range []string{
+		"", "[1]", "{",
+		"a: [", `"x"`,
+	} {
 		if _, err := Tidy([]byte(bad)); err == nil {
 			t.Errorf("%q is a recipe", bad)
 		}

@@ -38,7 +38,11 @@ func TestDrift(t *testing.T) {
 	}
 	release := releaseOf(lineModel(0, 1), "a")
 	release.Histograms = []Histogram{
-		{Column: "other", Upper: 1, Counts: []float64{5, 5}},
+		{
+			Column: "other",
+			Upper:  1,
+			Counts: []float64{5, 5},
+		},
 		histogram,
 	}
 	s, err := New(release, Limits{}, Options{Inputs: true})
@@ -61,7 +65,10 @@ func TestDrift(t *testing.T) {
 		}
 		fmt.Fprintf(&body, "%s,1\n", cell)
 	}
-	got := metricValue(t, getText(t, web+"/metrics"), "dptrain_input_drift", `column="x"`)
+	got := metricValue(
+		t, getText(t, web+"/metrics"),
+		"dptrain_input_drift", `column="x"`,
+	)
 	if !math.IsNaN(got) {
 		t.Errorf("a drift of %g without a record", got)
 	}
@@ -84,11 +91,17 @@ func TestDrift(t *testing.T) {
 		edge := `column="x",le="` + []string{"20", "40", "60", "80", "+Inf"}[b] + `"`
 		got := metricValue(t, metrics, "dptrain_input_values_bucket", edge)
 		if got != total {
-			t.Errorf("%s: %g numbers, want %g", edge, got, total)
+			t.Errorf(
+				"%s: %g numbers, want %g",
+				edge, got, total,
+			)
 		}
 		got = metricValue(t, metrics, "dptrain_training_values_share", edge)
 		if math.Abs(got-training) > 1e-12 {
-			t.Errorf("%s: a share of %g, want %g", edge, got, training)
+			t.Errorf(
+				"%s: a share of %g, want %g",
+				edge, got, training,
+			)
 		}
 	}
 	for b, n := range exact {
@@ -96,7 +109,10 @@ func TestDrift(t *testing.T) {
 	}
 	got = metricValue(t, metrics, "dptrain_input_drift", `column="x"`)
 	if math.Abs(got/want-1) > 1e-4 {
-		t.Errorf("a drift of %g, want %g", got, want)
+		t.Errorf(
+			"a drift of %g, want %g",
+			got, want,
+		)
 	}
 	got = metricValue(t, metrics, "dptrain_input_drift_noise", `column="x"`)
 	if math.Abs(
@@ -128,9 +144,16 @@ func TestHistogramsThatAreNotUsed(t *testing.T) {
 			Upper:  math.MaxFloat64,
 			Counts: []float64{9, 9},
 		},
-		"noise":        {Upper: 1, Counts: []float64{100, 100}, Scale: 50},
-		"of no number": {Upper: 1, Counts: []float64{math.NaN(), 1}},
-		"negative":     {Upper: 1, Counts: []float64{-5, -6}},
+		"noise": {
+			Upper:  1,
+			Counts: []float64{100, 100},
+			Scale:  50,
+		},
+		"of no number": {
+			Upper:  1,
+			Counts: []float64{math.NaN(), 1},
+		},
+		"negative": {Upper: 1, Counts: []float64{-5, -6}},
 	} {
 		h.Column = "x"
 		release := releaseOf(lineModel(0, 1), "a")

@@ -50,7 +50,11 @@ func newServer(
 ) *Server {
 	t.Helper()
 	s, err := New(
-		Release{Model: m, Schema: pipeline.SchemaOf(m), Reading: opts},
+		Release{
+			Model:   m,
+			Schema:  pipeline.SchemaOf(m),
+			Reading: opts,
+		},
 		l,
 		Options{},
 	)
@@ -99,13 +103,18 @@ func startServer(
 	t.Helper()
 	before := runtime.NumGoroutine()
 	s := newServer(t, m, opts, l)
-	at, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	at, err := (&net.ListenConfig{}).Listen(
+		t.Context(), "tcp",
+		"127.0.0.1:0",
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(ctx, at, "", "") }()
+	go func() {
+		ended <- s.Serve(ctx, at, "", "")
+	}()
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections()
 		stop()
@@ -203,7 +212,9 @@ func commandPredictions(
 		pipeline.SchemaOf(m),
 		opts,
 		dataset.Consumer[lines]{
-			Begin: func(dataset.Head) error { return nil },
+			Begin: func(dataset.Head) error {
+				return nil
+			},
 			Work: func(b *dataset.Batch) (lines, error) {
 				values, err := m.Predict(nil, pipeline.RowsOf(b.Table.View()))
 				var l lines

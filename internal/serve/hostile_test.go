@@ -85,22 +85,34 @@ func TestWithheldBodies(t *testing.T) {
 		c := sendText(t, at, request)
 		status, body := answerOf(t, c)
 		if status != want {
-			t.Errorf("%q: %d %s, want %d", request, status, body, want)
+			t.Errorf(
+				"%q: %d %s, want %d",
+				request, status, body, want,
+			)
 		}
 		n, err := io.Copy(io.Discard, c)
-		if n != 0 || err != nil && strings.Contains(err.Error(), "timeout") {
-			t.Errorf("%q: the connection stays open: %d bytes, %v", request, n, err)
+		if n != 0 ||
+			err != nil && strings.Contains(err.Error(), "timeout") {
+			t.Errorf(
+				"%q: the connection stays open: %d bytes, %v",
+				request, n, err,
+			)
 		}
 		_ = c.Close()
 	}
-	waitFor(t, "connections to end", func() bool { return s.gate.countConns() == 0 })
+	waitFor(t, "connections to end", func() bool {
+		return s.gate.countConns() == 0
+	})
 }
 
 // TestExpectContinue checks that a client that waits for "100 Continue" receives it only if the server needs the
 // body.
 func TestExpectContinue(t *testing.T) {
 	_, at := startServer(t, xModel(), dataset.ReadOptions{}, Limits{})
-	for _, kind := range []string{"application/json", "text/csv", "application/x-ndjson"} {
+	for _, kind := range []string{
+		"application/json", "text/csv",
+		"application/x-ndjson",
+	} {
 		body := map[string]string{
 			"application/json":     `{"records":[{"x":3}]}`,
 			"text/csv":             "x\n3\n",
@@ -118,7 +130,10 @@ func TestExpectContinue(t *testing.T) {
 		in := bufio.NewReader(c)
 		if line, err := in.ReadString('\n'); err != nil ||
 			!strings.HasPrefix(line, "HTTP/1.1 100") {
-			t.Fatalf("%s: %q, %v", kind, line, err)
+			t.Fatalf(
+				"%s: %q, %v",
+				kind, line, err,
+			)
 		}
 		_, _ = in.ReadString('\n')
 		_, _ = io.WriteString(c, body)
@@ -130,7 +145,10 @@ func TestExpectContinue(t *testing.T) {
 		if err != nil ||
 			r.StatusCode != http.StatusOK ||
 			!strings.Contains(string(text), "7") {
-			t.Errorf("%s: %s %q %v", kind, r.Status, text, err)
+			t.Errorf(
+				"%s: %s %q %v",
+				kind, r.Status, text, err,
+			)
 		}
 		_ = r.Body.Close()
 		_ = c.Close()
@@ -139,7 +157,10 @@ func TestExpectContinue(t *testing.T) {
 
 // TestSendsFirst checks that a client that sends a large body before reading receives the reason for the refusal.
 func TestSendsFirst(t *testing.T) {
-	_, at := startServer(t, xModel(), dataset.ReadOptions{}, Limits{Body: 1 << 20})
+	_, at := startServer(
+		t, xModel(), dataset.ReadOptions{},
+		Limits{Body: 1 << 20},
+	)
 	for _, kind := range []string{"application/json", "text/plain"} {
 		c := sendText(
 			t,
@@ -169,7 +190,11 @@ func TestManyStalledClientsDoNotBlockOthers(t *testing.T) {
 	for what, l := range map[string]Limits{
 		"in all":     {Connections: 40, PerClient: 40},
 		"per client": {Connections: 1000, PerClient: 40},
-		"requests":   {Connections: 1000, PerClient: 1000, Requests: 40},
+		"requests": {
+			Connections: 1000,
+			PerClient:   1000,
+			Requests:    40,
+		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			l.Idle = time.Hour
@@ -182,7 +207,10 @@ func TestManyStalledClientsDoNotBlockOthers(t *testing.T) {
 			record := func() {
 				t.Helper()
 				before := s.counts.predictions.Load()
-				_, err := io.WriteString(honest, "8\r\n{\"x\":1}\n\r\n")
+				_, err := io.WriteString(
+					honest,
+					"8\r\n{\"x\":1}\n\r\n",
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -199,7 +227,9 @@ func TestManyStalledClientsDoNotBlockOthers(t *testing.T) {
 			} {
 				for range 60 {
 					c := sendText(t, at, text)
-					t.Cleanup(func() { _ = c.Close() })
+					t.Cleanup(func() {
+						_ = c.Close()
+					})
 				}
 				record()
 				client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -214,7 +244,10 @@ func TestManyStalledClientsDoNotBlockOthers(t *testing.T) {
 					strings.NewReader(`{"records":[{"x":1}]}`),
 				)
 				if err != nil || r.StatusCode != http.StatusOK {
-					t.Fatalf("round %d: %v %+v", round, err, r)
+					t.Fatalf(
+						"round %d: %v %+v",
+						round, err, r,
+					)
 				}
 				_ = r.Body.Close()
 				record()
@@ -227,7 +260,10 @@ func TestManyStalledClientsDoNotBlockOthers(t *testing.T) {
 			defer r.Body.Close()
 			text, err := io.ReadAll(r.Body)
 			if err != nil || strings.Count(string(text), "\n") != 13 {
-				t.Errorf("the honest stream: %q, %v", text, err)
+				t.Errorf(
+					"the honest stream: %q, %v",
+					text, err,
+				)
 			}
 		})
 	}
@@ -278,7 +314,10 @@ func TestFullServerRefusesConnection(t *testing.T) {
 		_ = c.Close()
 	}
 	if g.countConns() != 0 || len(g.perClient) != 0 {
-		t.Errorf("%d connections and %d clients are left", g.countConns(), len(g.perClient))
+		t.Errorf(
+			"%d connections and %d clients are left",
+			g.countConns(), len(g.perClient),
+		)
 	}
 	for address, want := range map[string]string{
 		"1.2.3.4":        "1.2.3.4/32",
@@ -288,7 +327,10 @@ func TestFullServerRefusesConnection(t *testing.T) {
 	} {
 		got := clientOf(&net.TCPAddr{IP: net.ParseIP(address)}).String()
 		if got != want {
-			t.Errorf("%s is client %s, want %s", address, got, want)
+			t.Errorf(
+				"%s is client %s, want %s",
+				address, got, want,
+			)
 		}
 	}
 }
@@ -302,12 +344,17 @@ func TestSlowStreamGoesOn(t *testing.T) {
 	defer c.Close()
 	for range 20 {
 		time.Sleep(idle / 4)
-		_, err := io.WriteString(c, "8\r\n{\"x\":1}\n\r\n")
+		_, err := io.WriteString(
+			c,
+			"8\r\n{\"x\":1}\n\r\n",
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	waitFor(t, "all answers", func() bool { return s.counts.predictions.Load() == 20 })
+	waitFor(t, "all answers", func() bool {
+		return s.counts.predictions.Load() == 20
+	})
 	_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
 	r, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
@@ -352,7 +399,10 @@ func TestIncompleteRecordKeepsDeadline(t *testing.T) {
 		}()
 		status, body := answerOf(t, c)
 		if status != 408 {
-			t.Errorf("%q: %d %s", request, status, body)
+			t.Errorf(
+				"%q: %d %s",
+				request, status, body,
+			)
 		}
 		_ = c.Close()
 		<-ended
@@ -387,5 +437,7 @@ func TestClientThatReadsNothingIsDisconnected(t *testing.T) {
 	if strings.Contains(err.Error(), "timeout") {
 		t.Error(err)
 	}
-	waitFor(t, "the request to end", func() bool { return len(s.slots) == 0 })
+	waitFor(t, "the request to end", func() bool {
+		return len(s.slots) == 0
+	})
 }

@@ -25,7 +25,10 @@ func cellTexts(m regression.Model) []string {
 		"1_000", "∞", "\u00a05", "1;2", "2024-01-31", strings.Repeat("9", 400)}
 	for _, c := range m.Inputs() {
 		out = append(out, c.Categories...)
-		out = append(out, strconv.FormatFloat((c.Lower+c.Upper)/3, 'g', -1, 64))
+		out = append(
+			out,
+			strconv.FormatFloat((c.Lower+c.Upper)/3, 'g', -1, 64),
+		)
 	}
 	return out
 }
@@ -33,9 +36,15 @@ func cellTexts(m regression.Model) []string {
 // randomTable returns a CSV table with malformed lines of every kind.
 func randomTable(rng *rand.Rand, m regression.Model) []byte {
 	names := append([]string{"other"}, inputNames(m)...)
-	rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	rng.Shuffle(len(names), func(i, j int) {
+		names[i], names[j] = names[j], names[i]
+	})
 	forms := cellTexts(m)
-	ends := []string{"\n", "\n", "\r\n", "\n\n", "\r\n\r\n"}
+	ends := []string{
+		"\n", "\n",
+		"\r\n", "\n\n",
+		"\r\n\r\n",
+	}
 	var b strings.Builder
 	if rng.IntN(4) == 0 {
 		b.WriteString("\uFEFF")
@@ -79,9 +88,15 @@ func randomObjects(rng *rand.Rand, m regression.Model) []string {
 				quoted, _ := json.Marshal(forms[rng.IntN(len(forms))])
 				value = string(quoted)
 			}
-			members = append(members, string(name)+[]string{":", " : "}[rng.IntN(2)]+value)
+			members = append(
+				members,
+				string(name)+[]string{":", " : "}[rng.IntN(2)]+value,
+			)
 		}
-		out[i] = "{" + strings.Join(members, []string{",", " ,\t"}[rng.IntN(2)]) + "}"
+		out[i] = "{" + strings.Join(
+			members,
+			[]string{",", " ,\t"}[rng.IntN(2)],
+		) + "}"
 	}
 	return out
 }
@@ -95,7 +110,11 @@ func TestEqualsPredict(t *testing.T) {
 		m := readModel(t, path)
 		for _, opts := range []dataset.ReadOptions{
 			{},
-			{Format: dataset.Format{Strict: true, Quote: '\'', Missing: []float64{1}}},
+			{Format: dataset.Format{
+				Strict:  true,
+				Quote:   '\'',
+				Missing: []float64{1},
+			}},
 			{Format: dataset.Format{MultilineQuotes: true}},
 		} {
 			_, web := serveHandler(t, newServer(t, m, opts, Limits{}))
@@ -110,7 +129,10 @@ func TestEqualsPredict(t *testing.T) {
 				)
 				got := columnOf(t, answer)
 				if status != http.StatusOK || !slices.Equal(got, want) {
-					t.Fatalf("%s %+v %q: %d %q, want %q", path, opts, table, status, got, want)
+					t.Fatalf(
+						"%s %+v %q: %d %q, want %q",
+						path, opts, table, status, got, want,
+					)
 				}
 				objects := randomObjects(rng, m)
 				lines := strings.Join(objects, "\n")
@@ -118,7 +140,10 @@ func TestEqualsPredict(t *testing.T) {
 				withNames.Names = inputNames(m)
 				want = commandPredictions(t, m, "body.jsonl", []byte(lines), withNames)
 				if len(want) != len(objects) {
-					t.Fatalf("%d predictions of %d records", len(want), len(objects))
+					t.Fatalf(
+						"%d predictions of %d records",
+						len(want), len(objects),
+					)
 				}
 				status, answer = postBody(
 					t,
@@ -128,7 +153,10 @@ func TestEqualsPredict(t *testing.T) {
 				)
 				got = linesOf(t, answer)
 				if status != http.StatusOK || !slices.Equal(got, want) {
-					t.Fatalf("%s %s: %d %q, want %q", path, lines, status, got, want)
+					t.Fatalf(
+						"%s %s: %d %q, want %q",
+						path, lines, status, got, want,
+					)
 				}
 				body := "\n{ \"records\" :\n[" + strings.Join(objects, ",\n ") + " ]\n}\n"
 				status, answer = postBody(
@@ -139,7 +167,10 @@ func TestEqualsPredict(t *testing.T) {
 				)
 				got = listOf(t, answer)
 				if status != http.StatusOK || !slices.Equal(got, want) {
-					t.Fatalf("%s %s: %d %q, want %q", path, body, status, got, want)
+					t.Fatalf(
+						"%s %s: %d %q, want %q",
+						path, body, status, got, want,
+					)
 				}
 			}
 		}
@@ -150,7 +181,9 @@ func TestEqualsPredict(t *testing.T) {
 func columnOf(t *testing.T, answer string) []string {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(answer)).ReadAll()
-	if err != nil || len(rows) == 0 || rows[0][0] != "prediction" {
+	if err != nil ||
+		len(rows) == 0 ||
+		rows[0][0] != "prediction" {
 		t.Fatalf("%q: %v", answer, err)
 	}
 	var out []string
@@ -280,7 +313,10 @@ func TestPredictIntervalsAndProbabilities(t *testing.T) {
 
 	two := readModel(t, chances).(*regression.Classifier)
 	_, web = startHandler(t, chances, Limits{})
-	rows := pipeline.RowsOf(mustTable(t, two, headerLine(inputNames(two))+"1\n,,\n").View())
+	rows := pipeline.RowsOf(mustTable(
+		t, two,
+		headerLine(inputNames(two))+"1\n,,\n",
+	).View())
 	wantChances, err := two.Probabilities(nil, rows)
 	if err != nil {
 		t.Fatal(err)
@@ -297,7 +333,10 @@ func TestPredictIntervalsAndProbabilities(t *testing.T) {
 	}
 	for i, p := range wantChances {
 		if !strings.HasSuffix(lines[i+1], fmt.Sprintf(",%v,%v", 1-p, p)) {
-			t.Errorf("%s, want %v", lines[i+1], p)
+			t.Errorf(
+				"%s, want %v",
+				lines[i+1], p,
+			)
 		}
 	}
 	_, answer = postBody(
@@ -345,7 +384,12 @@ func TestBodiesAreReadAsModelDeclares(t *testing.T) {
 			"größe\n3\n",
 			[]float64{7},
 		},
-		{dataset.ReadOptions{}, "text/csv;charset=windows-1252", "gr\xf6\xdfe\n3\n", []float64{7}},
+		{
+			dataset.ReadOptions{},
+			"text/csv;charset=windows-1252",
+			"gr\xf6\xdfe\n3\n",
+			[]float64{7},
+		},
 		{
 			dataset.ReadOptions{Format: dataset.Format{
 				Encoding:  "latin1",
@@ -381,7 +425,10 @@ func TestBodiesAreReadAsModelDeclares(t *testing.T) {
 		},
 	} {
 		_, web := serveHandler(t, newServer(t, m, c.opts, Limits{}))
-		status, answer := postBody(t, web+"/predict", c.kind, strings.NewReader(c.body))
+		status, answer := postBody(
+			t, web+"/predict", c.kind,
+			strings.NewReader(c.body),
+		)
 		var got []string
 		switch {
 		case status != http.StatusOK:

@@ -64,7 +64,11 @@ func TestHTTP2(t *testing.T) {
 		}
 		return answer.StatusCode, string(text)
 	}
-	for _, kind := range []string{"application/json", "application/x-ndjson", "text/csv"} {
+	for _, kind := range []string{
+		"application/json",
+		"application/x-ndjson",
+		"text/csv",
+	} {
 		in, out := io.Pipe()
 		ended := make(chan string, 1)
 		go func() {
@@ -95,7 +99,9 @@ func TestHTTP2(t *testing.T) {
 	for range 4 {
 		in, out := io.Pipe()
 		open = append(open, out)
-		go func() { _, _ = io.WriteString(out, "{\"x\":1}\n") }()
+		go func() {
+			_, _ = io.WriteString(out, "{\"x\":1}\n")
+		}()
 		r, err := http.NewRequestWithContext(
 			t.Context(),
 			http.MethodPost,
@@ -110,10 +116,15 @@ func TestHTTP2(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = answer.Body.Close() })
+		t.Cleanup(func() {
+			_ = answer.Body.Close()
+		})
 		want := map[bool]int{true: 200, false: 503}[len(open) <= 3]
 		if answer.StatusCode != want {
-			t.Errorf("stream %d: %s", len(open), answer.Status)
+			t.Errorf(
+				"stream %d: %s",
+				len(open), answer.Status,
+			)
 		}
 	}
 	for _, out := range open {
@@ -177,19 +188,30 @@ func TestTLS(t *testing.T) {
 		t,
 		xModel(),
 		dataset.ReadOptions{},
-		Limits{PerClient: 10, Header: time.Hour, Idle: time.Hour},
+		Limits{
+			PerClient: 10,
+			Header:    time.Hour,
+			Idle:      time.Hour,
+		},
 	)
-	at, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	at, err := (&net.ListenConfig{}).Listen(
+		t.Context(), "tcp",
+		"127.0.0.1:0",
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(ctx, at, cert, key) }()
+	go func() {
+		ended <- s.Serve(ctx, at, cert, key)
+	}()
 	for range 20 {
 		for _, text := range []string{"", "\x16\x03\x01"} {
 			c := sendText(t, at.Addr().String(), text)
-			t.Cleanup(func() { _ = c.Close() })
+			t.Cleanup(func() {
+				_ = c.Close()
+			})
 		}
 	}
 	for _, http2 := range []bool{false, true} {
@@ -217,7 +239,10 @@ func TestTLS(t *testing.T) {
 				r.StatusCode != http.StatusOK ||
 				!strings.Contains(string(text), "3") ||
 				(r.ProtoMajor == 2) != http2 {
-				t.Errorf("%s %s: %q, %v", r.Proto, r.Status, text, err)
+				t.Errorf(
+					"%s %s: %q, %v",
+					r.Proto, r.Status, text, err,
+				)
 			}
 		}
 	}

@@ -26,8 +26,13 @@ func lineModel(intercept, slope float64) *regression.Linear {
 		Lower:     -1e6,
 		Upper:     1e6,
 		Intercept: intercept,
-		Columns:   []regression.Column{{Name: "x", Lower: 0, Upper: 100, Missing: 50}},
-		Terms:     []regression.Term{{Column: 0, Coefficient: slope}},
+		Columns: []regression.Column{{
+			Name:    "x",
+			Lower:   0,
+			Upper:   100,
+			Missing: 50,
+		}},
+		Terms: []regression.Term{{Column: 0, Coefficient: slope}},
 		Guarantee: &regression.Guarantee{
 			Epsilon:  1,
 			Delta:    1e-6,
@@ -50,7 +55,10 @@ func releaseOf(m regression.Model, hash string) Release {
 // TestReplaceUnderLoad replaces the model 200 times while clients send requests. It checks that every request is
 // answered, and that all predictions of an answer come from the same model.
 func TestReplaceUnderLoad(t *testing.T) {
-	s, err := New(releaseOf(lineModel(0, 1), "a"), Limits{}, Options{})
+	s, err := New(
+		releaseOf(lineModel(0, 1), "a"),
+		Limits{}, Options{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +94,10 @@ func TestReplaceUnderLoad(t *testing.T) {
 	}
 	for i := range 200 {
 		err := s.Replace(
-			releaseOf([]*regression.Linear{lineModel(0, 1), lineModel(10, 2)}[i%2], "b"))
+			releaseOf(
+				[]*regression.Linear{lineModel(0, 1), lineModel(10, 2)}[i%2],
+				"b",
+			))
 		if err != nil {
 			t.Error(err)
 		}
@@ -146,7 +157,10 @@ func getText(t *testing.T, url string) string {
 // TestModelIsDescribed checks that /model contains the hash of the file, the version of the program and the
 // guarantee.
 func TestModelIsDescribed(t *testing.T) {
-	s, err := New(releaseOf(lineModel(0, 1), "abc"), Limits{}, Options{})
+	s, err := New(
+		releaseOf(lineModel(0, 1), "abc"),
+		Limits{}, Options{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +199,10 @@ func TestNotReadyDuringShutdown(t *testing.T) {
 // TestAccessLog checks that the log has one line for each answer, without any text chosen by clients.
 func TestAccessLog(t *testing.T) {
 	var log bytes.Buffer
-	s, err := New(releaseOf(lineModel(0, 1), ""), Limits{}, Options{AccessLog: &log})
+	s, err := New(
+		releaseOf(lineModel(0, 1), ""),
+		Limits{}, Options{AccessLog: &log},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,14 +221,30 @@ func TestAccessLog(t *testing.T) {
 	)
 	getText(t, web+"/secret")
 	want := []accessLine{
-		{Method: "POST", Path: "/predict", Status: 400},
-		{Method: "POST", Path: "/predict", Status: 200, Records: 2},
-		{Method: "GET", Path: "other", Status: 404},
+		{
+			Method: "POST",
+			Path:   "/predict",
+			Status: 400,
+		},
+		{
+			Method:  "POST",
+			Path:    "/predict",
+			Status:  200,
+			Records: 2,
+		},
+		{
+			Method: "GET",
+			Path:   "other",
+			Status: 404,
+		},
 	}
 	waitFor(t, "three lines", func() bool {
 		s.access.mu.Lock()
 		defer s.access.mu.Unlock()
-		return bytes.Count(log.Bytes(), []byte("\n")) == len(want)
+		return bytes.Count(
+			log.Bytes(),
+			[]byte("\n"),
+		) == len(want)
 	})
 	var got []accessLine
 	for text := range strings.Lines(log.String()) {
@@ -227,8 +260,12 @@ func TestAccessLog(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if strings.Contains(log.String(), "secret") || strings.Contains(log.String(), "4711") {
-		t.Errorf("a line holds what a client sent: %s", log.String())
+	if strings.Contains(log.String(), "secret") ||
+		strings.Contains(log.String(), "4711") {
+		t.Errorf(
+			"a line holds what a client sent: %s",
+			log.String(),
+		)
 	}
 }
 
@@ -286,8 +323,12 @@ func TestInputCounts(t *testing.T) {
 		"text/csv",
 		strings.NewReader(body.String()),
 	)
-	if status != http.StatusOK || strings.Count(text, "\n") != records+1 {
-		t.Fatalf("%d, %d lines", status, strings.Count(text, "\n"))
+	if status != http.StatusOK ||
+		strings.Count(text, "\n") != records+1 {
+		t.Fatalf(
+			"%d, %d lines",
+			status, strings.Count(text, "\n"),
+		)
 	}
 	metrics := getText(t, web+"/metrics")
 	got := 0
@@ -298,11 +339,17 @@ func TestInputCounts(t *testing.T) {
 	) {
 		got++
 		if fmt.Sprint(want[line[1]]) != line[2] {
-			t.Errorf("%s: want %d", line[0], want[line[1]])
+			t.Errorf(
+				"%s: want %d",
+				line[0], want[line[1]],
+			)
 		}
 	}
 	if got != len(want) {
-		t.Errorf("%d counters, want %d:\n%s", got, len(want), metrics)
+		t.Errorf(
+			"%d counters, want %d:\n%s",
+			got, len(want), metrics,
+		)
 	}
 	plain, err := New(releaseOf(m, ""), Limits{}, Options{})
 	if err != nil {
@@ -359,7 +406,10 @@ func TestDashboardMetricsExist(t *testing.T) {
 				drawn++
 				if !strings.Contains(metrics, "\n"+name+"{") &&
 					!strings.Contains(metrics, "\n"+name+" ") {
-					t.Errorf("%s: /metrics has no %s", p.Title, name)
+					t.Errorf(
+						"%s: /metrics has no %s",
+						p.Title, name,
+					)
 				}
 			}
 		}

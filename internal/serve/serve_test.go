@@ -35,37 +35,102 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 		reason     string
 	}{
 		{"application/json", good, 200, "prediction"},
-		{"application/json", "\uFEFF " + good + "\n\n", 200, "prediction"},
+		{
+			"application/json",
+			"\uFEFF " + good + "\n\n",
+			200, "prediction",
+		},
 		{"application/json", good + "77", 400, "extra text"},
 		{"application/json", good[:len(good)-1], 400, "expected"},
-		{"application/json", good[:len(good)-2], 400, "is not closed"},
-		{"application/json", good[:len(good)-3], 400, "is not closed"},
+		{
+			"application/json",
+			good[:len(good)-2],
+			400, "is not closed",
+		},
+		{
+			"application/json",
+			good[:len(good)-3],
+			400, "is not closed",
+		},
 		{"application/json", "{", 400, `{\"records\":`},
-		{"application/json", "", 400, `"line":1,"column":1`},
+		{
+			"application/json", "", 400,
+			`"line":1,"column":1`,
+		},
 		{"application/json", "[]", 400, `{\"records\":`},
 		{"application/json", "{}", 400, `{\"records\":`},
-		{"application/json", `{"rows":[]}`, 400, `the only key must be records`},
-		{"application/json", `{"records":[],"x":77}`, 400, `"column":14`},
-		{"application/json", `{"records":null}`, 400, `{\"records\":`},
-		{"application/json", `{"records":{"a":77}}`, 400, `{\"records\":`},
-		{"application/json", `{"records":[]}`, 200, `{"predictions":[]}`},
-		{"application/json", `{"records":[{}]}`, 200, `{"predictions":[{"prediction":`},
-		{"application/json", `{"records":[{},]}`, 400, `"column":16`},
-		{"application/json", `{"records":[{}{}]}`, 400, "comma"},
-		{"application/json", `{"records":[{},77]}`, 400, "must be a JSON object"},
+		{
+			"application/json",
+			`{"rows":[]}`,
+			400, `the only key must be records`,
+		},
+		{
+			"application/json",
+			`{"records":[],"x":77}`,
+			400, `"column":14`,
+		},
+		{
+			"application/json",
+			`{"records":null}`, 400,
+			`{\"records\":`,
+		},
+		{
+			"application/json",
+			`{"records":{"a":77}}`,
+			400, `{\"records\":`,
+		},
+		{
+			"application/json",
+			`{"records":[]}`,
+			200,
+			`{"predictions":[]}`,
+		},
+		{
+			"application/json",
+			`{"records":[{}]}`,
+			200,
+			`{"predictions":[{"prediction":`,
+		},
+		{
+			"application/json",
+			`{"records":[{},]}`,
+			400, `"column":16`,
+		},
+		{
+			"application/json",
+			`{"records":[{}{}]}`,
+			400, "comma",
+		},
+		{
+			"application/json",
+			`{"records":[{},77]}`,
+			400, "must be a JSON object",
+		},
 		{"application/json", "{\"records\":[{},\n\n {\"a\":\n77x}]}", 400,
 			`"line":4,"column":3,"record":2`},
 		{"application/json", "{\"records\":[{\"a\":\"7\n7\"}]}", 400,
 			`"line":1,"column":20,"record":1`},
-		{"application/json", `{"records":[{"a":[77}]}`, 400, "not valid JSON"},
-		{"application/json", `{"records":[{"nothing":77}]}`, 400, "none of the columns"},
+		{
+			"application/json",
+			`{"records":[{"a":[77}]}`,
+			400, "not valid JSON",
+		},
+		{
+			"application/json",
+			`{"records":[{"nothing":77}]}`,
+			400, "none of the columns",
+		},
 		{
 			"application/json",
 			`{"records":[` + strings.Repeat(" ", 3000) + "]}",
 			413,
 			"text/csv",
 		},
-		{"application/json", `{"records":[{},{"a":` + long + "}]}", 413, `"record":2`},
+		{
+			"application/json",
+			`{"records":[{},{"a":` + long + "}]}",
+			413, `"record":2`,
+		},
 		{"application/json; charset=latin1", good, 415, "UTF-8"},
 		{"text/plain", good, 415, "Content-Type"},
 		{"", good, 415, "Content-Type"},
@@ -73,26 +138,61 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 		{"application/x-ndjson", "", 200, ""},
 		{"application/x-ndjson", "\n \r\n\n", 200, ""},
 		{"application/x-ndjson", "77\n", 400, "object"},
-		{"application/x-ndjson", "\n\n{\"a\":77,}\n", 400, `"line":3,"column":9,"record":1`},
-		{"application/x-ndjson", `{"a":"` + long + `"}`, 413, "500 bytes"},
+		{
+			"application/x-ndjson",
+			"\n\n{\"a\":77,}\n",
+			400,
+			`"line":3,"column":9,"record":1`,
+		},
+		{
+			"application/x-ndjson",
+			`{"a":"` + long + `"}`,
+			413, "500 bytes",
+		},
 		{"application/jsonl", "{}", 200, "prediction"},
 		{"text/csv", "", 400, "header"},
-		{"text/csv", "a,b\n77,77", 400, `there is no column`},
+		{
+			"text/csv",
+			"a,b\n77,77", 400,
+			`there is no column`,
+		},
 		{"text/csv", names + names, 200, "prediction"},
 		{
 			"text/csv",
-			strings.Join(append(inputNames(m), inputNames(m)[0]), ",") + "\n",
+			strings.Join(
+				append(inputNames(m), inputNames(m)[0]),
+				",",
+			) + "\n",
 			400,
 			"the same name",
 		},
-		{"text/csv", strings.Repeat("7", 1<<20), 413, "500 bytes"},
-		{"text/csv", strings.ReplaceAll(names, ",", ";") + "77", 200, "prediction"},
-		{"text/csv", "1,2,3,77\n1,2,3,77\n", 400, "no header"},
+		{
+			"text/csv",
+			strings.Repeat("7", 1<<20),
+			413, "500 bytes",
+		},
+		{
+			"text/csv",
+			strings.ReplaceAll(names, ",", ";") + "77",
+			200, "prediction",
+		},
+		{
+			"text/csv",
+			"1,2,3,77\n1,2,3,77\n",
+			400, "no header",
+		},
 		{"text/csv; charset=klingon", names, 415, "charset"},
 		{"text/csv", names, 200, "prediction"},
-		{"text/csv", names + "1\n\n1,2,3,4,5,6,7\n\"a\"b,c\n", 200, "prediction"},
+		{
+			"text/csv",
+			names + "1\n\n1,2,3,4,5,6,7\n\"a\"b,c\n",
+			200, "prediction",
+		},
 	} {
-		status, answer := postBody(t, web+"/predict", c.kind, strings.NewReader(c.body))
+		status, answer := postBody(
+			t, web+"/predict", c.kind,
+			strings.NewReader(c.body),
+		)
 		if status != c.status ||
 			!strings.Contains(answer, c.reason) ||
 			status != 200 && strings.Contains(answer, "77") {
@@ -175,7 +275,10 @@ func TestRefusesCompressed(t *testing.T) {
 		_ = answer.Body.Close()
 		if answer.StatusCode != want ||
 			want == 415 && answer.Header.Get("Accept-Encoding") != "identity" {
-			t.Errorf("%q: %s %v", coding, answer.Status, answer.Header)
+			t.Errorf(
+				"%q: %s %v",
+				coding, answer.Status, answer.Header,
+			)
 		}
 	}
 }
@@ -183,10 +286,17 @@ func TestRefusesCompressed(t *testing.T) {
 // TestBrokenStreamIsAborted checks that a stream that cannot continue is aborted rather than ended like a complete one.
 // The client receives the earlier answers and, in JSON Lines, the reason.
 func TestBrokenStreamIsAborted(t *testing.T) {
-	s := newServer(t, xModel(), dataset.ReadOptions{}, Limits{Line: 1 << 14})
+	s := newServer(
+		t, xModel(), dataset.ReadOptions{},
+		Limits{Line: 1 << 14},
+	)
 	_, web := serveHandler(t, s)
 	for _, c := range []struct{ kind, record, bad, reason string }{
-		{"text/csv", "1\n", `"` + strings.Repeat("x", 1<<20), ""},
+		{
+			"text/csv", "1\n",
+			`"` + strings.Repeat("x", 1<<20),
+			"",
+		},
 		{"application/x-ndjson", "{\"x\":1}\n", "{\"x\":1777\n",
 			`"line":1001,"column":9,"record":1001`},
 		{"application/x-ndjson", "{\"x\":1}\n", strings.Repeat("x", 1<<20),
@@ -198,13 +308,19 @@ func TestBrokenStreamIsAborted(t *testing.T) {
 			body = "x\n" + body
 			want++
 		}
-		r, err := http.Post(web+"/predict", c.kind, strings.NewReader(body+c.bad))
+		r, err := http.Post(
+			web+"/predict", c.kind,
+			strings.NewReader(body+c.bad),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		answer, err := io.ReadAll(r.Body)
 		_ = r.Body.Close()
-		lines := strings.Split(strings.TrimSuffix(string(answer), "\n"), "\n")
+		lines := strings.Split(
+			strings.TrimSuffix(string(answer), "\n"),
+			"\n",
+		)
 		if err == nil ||
 			len(lines) < want ||
 			strings.Contains(string(answer), "777") ||
@@ -254,7 +370,9 @@ func TestClientMayWaitForEachAnswer(t *testing.T) {
 				}
 				return fmt.Sprintf("%d\n", x)
 			}
-			go func() { _, _ = io.WriteString(out, head+record(0)) }()
+			go func() {
+				_, _ = io.WriteString(out, head+record(0))
+			}()
 			answer, err := client.Do(r)
 			if err != nil {
 				t.Fatal(err)
@@ -266,7 +384,10 @@ func TestClientMayWaitForEachAnswer(t *testing.T) {
 			for x := range 50 {
 				want := fmt.Sprint(1 + 2*x)
 				if !lines.Scan() || !strings.Contains(lines.Text(), want) {
-					t.Fatalf("%s %s: %q, want %s", answer.Proto, kind, lines.Text(), want)
+					t.Fatalf(
+						"%s %s: %q, want %s",
+						answer.Proto, kind, lines.Text(), want,
+					)
 				}
 				_, err := io.WriteString(out, record(x+1))
 				if err != nil {
@@ -302,7 +423,11 @@ func TestClientMayWaitForEachAnswer(t *testing.T) {
 func TestBusyServerAnswers503(t *testing.T) {
 	s, web := startHandler(t, numbers, Limits{Requests: 1})
 	s.slots <- struct{}{}
-	for _, kind := range []string{"application/json", "application/x-ndjson", "text/csv"} {
+	for _, kind := range []string{
+		"application/json",
+		"application/x-ndjson",
+		"text/csv",
+	} {
 		body := map[string]string{
 			"application/json": `{"records":[]}`,
 			"text/csv":         headerLine(inputNames(readModel(t, numbers))),
@@ -337,7 +462,10 @@ func TestBusyServerAnswers503(t *testing.T) {
 // TestMemoryBudget checks that bodies beyond the budget get status 503 with Retry-After, that earlier bodies are
 // answered, and that the whole budget is available afterwards.
 func TestMemoryBudget(t *testing.T) {
-	s, web := startHandler(t, numbers, Limits{Buffered: 600 << 10, Body: 500 << 10})
+	s, web := startHandler(
+		t, numbers,
+		Limits{Buffered: 600 << 10, Body: 500 << 10},
+	)
 	base := s.limits.Buffered
 	half := `{"records":[` + strings.Repeat(" ", 400<<10)
 	in, out := io.Pipe()
@@ -350,8 +478,14 @@ func TestMemoryBudget(t *testing.T) {
 	waitFor(t, "the first body", func() bool {
 		return s.memory.free.Load() < base-(400<<10)
 	})
-	for _, kind := range []string{"application/json", "text/csv", "application/x-ndjson"} {
-		r, err := http.Post(web+"/predict", kind, strings.NewReader(half+"]}"))
+	for _, kind := range []string{
+		"application/json", "text/csv",
+		"application/x-ndjson",
+	} {
+		r, err := http.Post(
+			web+"/predict", kind,
+			strings.NewReader(half+"]}"),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -359,7 +493,10 @@ func TestMemoryBudget(t *testing.T) {
 		if r.StatusCode != http.StatusServiceUnavailable ||
 			r.Header.Get("Retry-After") == "" ||
 			r.Header.Get("Connection") != "" && !r.Close {
-			t.Errorf("%s: %s %v", kind, r.Status, r.Header)
+			t.Errorf(
+				"%s: %s %v",
+				kind, r.Status, r.Header,
+			)
 		}
 	}
 	status, answer := postBody(
@@ -377,20 +514,27 @@ func TestMemoryBudget(t *testing.T) {
 	if !strings.HasPrefix(got, "200") {
 		t.Error(got)
 	}
-	waitFor(t, "the memory", func() bool { return s.memory.free.Load() == base })
+	waitFor(t, "the memory", func() bool {
+		return s.memory.free.Load() == base
+	})
 }
 
 // TestShutdownCompletesRequests checks that a server that is shutting down completes the requests in progress, accepts
 // no new ones, and ends.
 func TestShutdownCompletesRequests(t *testing.T) {
 	s := newServer(t, xModel(), dataset.ReadOptions{}, Limits{})
-	at, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	at, err := new(net.ListenConfig).Listen(
+		context.Background(), "tcp",
+		"127.0.0.1:0",
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(ctx, at, "", "") }()
+	go func() {
+		ended <- s.Serve(ctx, at, "", "")
+	}()
 	in, out := io.Pipe()
 	r, err := http.NewRequestWithContext(
 		context.Background(),
@@ -414,7 +558,9 @@ func TestShutdownCompletesRequests(t *testing.T) {
 		answered <- fmt.Sprint(string(text), err)
 	}()
 	fmt.Fprint(out, "x\n1\n")
-	waitFor(t, "the first answer", func() bool { return s.counts.predictions.Load() == 1 })
+	waitFor(t, "the first answer", func() bool {
+		return s.counts.predictions.Load() == 1
+	})
 	stop()
 	fmt.Fprintln(out, "2")
 	_ = out.Close()
@@ -442,17 +588,24 @@ func TestStopsInTime(t *testing.T) {
 			Header: time.Hour,
 		},
 	)
-	at, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	at, err := new(net.ListenConfig).Listen(
+		context.Background(), "tcp",
+		"127.0.0.1:0",
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(ctx, at, "", "") }()
+	go func() {
+		ended <- s.Serve(ctx, at, "", "")
+	}()
 	for _, text := range []string{"", "GET /hea", withheld,
 		"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"} {
 		c := sendText(t, at.Addr().String(), text)
-		t.Cleanup(func() { _ = c.Close() })
+		t.Cleanup(func() {
+			_ = c.Close()
+		})
 	}
 	stream := sendText(t, at.Addr().String(), chunked)
 	defer stream.Close()
@@ -463,12 +616,17 @@ func TestStopsInTime(t *testing.T) {
 			case <-done:
 				return
 			case <-time.After(50 * time.Millisecond):
-				_, _ = io.WriteString(stream, "8\r\n{\"x\":1}\n\r\n")
+				_, _ = io.WriteString(
+					stream,
+					"8\r\n{\"x\":1}\n\r\n",
+				)
 			}
 		}
 	}()
 	defer close(done)
-	waitFor(t, "the first answer", func() bool { return s.counts.predictions.Load() > 0 })
+	waitFor(t, "the first answer", func() bool {
+		return s.counts.predictions.Load() > 0
+	})
 	stop()
 	select {
 	case err := <-ended:
@@ -490,7 +648,9 @@ func TestMetrics(t *testing.T) {
 		strings.NewReader(`{"records":[{},{},{},{},{}]}`),
 	)
 	for i := range 5 {
-		r, err := http.Get(fmt.Sprintf("%s/secret-%d", web, i))
+		r, err := http.Get(fmt.Sprintf(
+			"%s/secret-%d", web, i,
+		))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,7 +36,10 @@ func TestEnvelope(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	space := func() string {
 		return strings.Repeat(
-			[]string{" ", "\n", "\r\n\t"}[rng.IntN(3)],
+			[]string{
+				" ", "\n",
+				"\r\n\t",
+			}[rng.IntN(3)],
 			rng.IntN(4)*rng.IntN(1200),
 		)
 	}
@@ -61,22 +64,37 @@ func TestEnvelope(t *testing.T) {
 		for i := 0; ; i++ {
 			text, p := v.nextRecord()
 			if p != nil {
-				t.Fatalf("record %d: %+v", i+1, p)
+				t.Fatalf(
+					"record %d: %+v",
+					i+1, p,
+				)
 			}
 			if text == nil {
 				if i != len(want) {
-					t.Fatalf("%d records, want %d", i, len(want))
+					t.Fatalf(
+						"%d records, want %d",
+						i, len(want),
+					)
 				}
 				break
 			}
 			if string(text) != want[i] ||
 				body[v.start:v.start+int64(len(text))] != want[i] {
-				t.Fatalf("record %d: %.80q at %d, want %.80q", i+1, text, v.start, want[i])
+				t.Fatalf(
+					"record %d: %.80q at %d, want %.80q",
+					i+1, text, v.start,
+					want[i],
+				)
 			}
 		}
 		lines, err := io.ReadAll(&recordLines{envelope: newEnvelope(spoolOf(t, body), 1<<20)})
-		if err != nil || string(lines) != strings.Join(append(want, ""), "\n") {
-			t.Fatalf("%v: %d lines", err, bytes.Count(lines, []byte("\n")))
+		if err != nil ||
+			string(lines) != strings.Join(append(want, ""), "\n") {
+			t.Fatalf(
+				"%v: %d lines",
+				err,
+				bytes.Count(lines, []byte("\n")),
+			)
 		}
 	}
 }
@@ -93,7 +111,10 @@ func TestPlaceMatchesEditor(t *testing.T) {
 		)
 		line, column := body.lineAndColumn(int64(offset))
 		if fmt.Sprint(line, column) != want {
-			t.Errorf("offset %d: line %d, column %d, want %s", offset, line, column, want)
+			t.Errorf(
+				"offset %d: line %d, column %d, want %s",
+				offset, line, column, want,
+			)
 		}
 	}
 }
@@ -134,13 +155,23 @@ func FuzzEnvelope(f *testing.F) {
 			got = append(got, bytes.Clone(record))
 		}
 		var want struct{ Records []json.RawMessage }
-		err := json.Unmarshal([]byte(strings.TrimPrefix(text, "\uFEFF")), &want)
+		err := json.Unmarshal(
+			[]byte(strings.TrimPrefix(text, "\uFEFF")),
+			&want,
+		)
 		if valid && (err != nil || len(got) != len(want.Records)) {
-			t.Fatalf("%q: %d records, want %d, %v", text, len(got), len(want.Records), err)
+			t.Fatalf(
+				"%q: %d records, want %d, %v",
+				text, len(got),
+				len(want.Records), err,
+			)
 		}
 		for i := range got {
 			if valid && string(got[i]) != string(want.Records[i]) {
-				t.Errorf("%q: record %q, want %q", text, got[i], want.Records[i])
+				t.Errorf(
+					"%q: record %q, want %q",
+					text, got[i], want.Records[i],
+				)
 			}
 		}
 	})

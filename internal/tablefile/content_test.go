@@ -116,7 +116,10 @@ func TestContentOf(t *testing.T) {
 	} {
 		c, ok := ContentOf([]byte(head))
 		if ok != (want != "") || !strings.Contains(c.What, want) {
-			t.Errorf("%.40q is %q, want %q", head, c.What, want)
+			t.Errorf(
+				"%.40q is %q, want %q",
+				head, c.What, want,
+			)
 		}
 		if ok && c.Do == "" {
 			t.Errorf("%.40q: nothing to do", head)

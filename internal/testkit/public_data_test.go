@@ -74,7 +74,9 @@ func TestAbsentDataSetSkipsTest(t *testing.T) {
 	newRepository(t)
 	skipped := false
 	t.Run("absent", func(t *testing.T) {
-		defer func() { skipped = t.Skipped() }()
+		defer func() {
+			skipped = t.Skipped()
+		}()
 		PublicLines(t, "regression", "y.csv.gz")
 		t.Error("it goes on")
 	})

@@ -41,12 +41,21 @@ func TestImport(t *testing.T) {
 	at := filepath.Join(r.folder, "Exp ört.CSV")
 	got, err := os.ReadFile(at)
 	if err != nil || string(got) != text {
-		t.Errorf("%d bytes, want %d; %v", len(got), len(text), err)
+		t.Errorf(
+			"%d bytes, want %d; %v",
+			len(got), len(text), err,
+		)
 	}
 	if info, err := os.Stat(at); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info.Mode(), err)
+		t.Errorf(
+			"%v, %v",
+			info.Mode(), err,
+		)
 	}
-	code = r.importTable("Exp ört.CSV", strings.NewReader("a,b\n"))
+	code = r.importTable(
+		"Exp ört.CSV",
+		strings.NewReader("a,b\n"),
+	)
 	if code != http.StatusConflict {
 		t.Errorf("a second table of the same name: %d", code)
 	}
@@ -63,7 +72,10 @@ func TestImport(t *testing.T) {
 	}
 	left, err := os.ReadDir(r.folder)
 	if err != nil || len(left) != 2 {
-		t.Errorf("%d files, want 2; %v", len(left), err)
+		t.Errorf(
+			"%d files, want 2; %v",
+			len(left), err,
+		)
 	}
 	if len(r.calls) > 0 {
 		t.Error(r.calls)
@@ -111,7 +123,10 @@ func TestSampleIsSyntheticTable(t *testing.T) {
 	}
 	got, err := os.ReadFile(filepath.Join(r.folder, sampleName))
 	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%d bytes, want %d; %v", len(got), len(want), err)
+		t.Errorf(
+			"%d bytes, want %d; %v",
+			len(got), len(want), err,
+		)
 	}
 	r.writeFile(t, sampleName, "mine,too\n1,2\n")
 	code := r.askAPI(t, "sample", "{}", nil)

@@ -29,30 +29,49 @@ func TestPreview(t *testing.T) {
 	if code != http.StatusOK {
 		t.Fatal(code)
 	}
-	if len(got.Rows) != 2 || got.Sampled != 2 || len(got.Proposals) != 0 {
+	if len(got.Rows) != 2 ||
+		got.Sampled != 2 ||
+		len(got.Proposals) != 0 {
 		t.Fatalf("%+v", got)
 	}
 	want := []look.PreviewCell{
 		{Kind: "number", Text: "7"},
-		{Kind: "number", Text: "61,25 kg", Value: "61.25"},
-		{Kind: "date", Text: "1.1.2024", Value: "2024-01-01"},
+		{
+			Kind:  "number",
+			Text:  "61,25 kg",
+			Value: "61.25",
+		},
+		{
+			Kind:  "date",
+			Text:  "1.1.2024",
+			Value: "2024-01-01",
+		},
 		{Kind: "number", Text: "120"},
 	}
 	for j, cell := range got.Rows[1] {
 		if cell != want[j] {
-			t.Errorf("cell %d: %+v, want %+v", j, cell, want[j])
+			t.Errorf(
+				"cell %d: %+v, want %+v",
+				j, cell, want[j],
+			)
 		}
 	}
 	c := got.Columns[0]
 	if !c.Unit || c.Distinct != 1 || got.Columns[1].Unit {
 		t.Errorf("%+v", got.Columns)
 	}
-	if got.Columns[3].Pairs != 1 || got.Columns[1].Pairs != 0 {
+	if got.Columns[3].Pairs != 1 ||
+		got.Columns[1].Pairs != 0 {
 		t.Errorf("%+v", got.Columns)
 	}
 	var wrong struct{ Mistakes []mistake }
-	r.askAPI(t, "preview", `{"path":"x.csv","format":{"decimal":";"}}`, &wrong)
-	if len(wrong.Mistakes) != 1 || wrong.Mistakes[0].Path != "data.format.decimal" {
+	r.askAPI(
+		t, "preview",
+		`{"path":"x.csv","format":{"decimal":";"}}`,
+		&wrong,
+	)
+	if len(wrong.Mistakes) != 1 ||
+		wrong.Mistakes[0].Path != "data.format.decimal" {
 		t.Errorf("%+v", wrong)
 	}
 	if len(r.calls) > 0 {
@@ -64,7 +83,11 @@ func TestPreview(t *testing.T) {
 func TestPreviewRefusals(t *testing.T) {
 	r := newRecorded(t)
 	outside := filepath.Join(t.TempDir(), "secret.csv")
-	err := os.WriteFile(outside, []byte("secret,b\n1,2\n"), 0o600)
+	err := os.WriteFile(
+		outside,
+		[]byte("secret,b\n1,2\n"),
+		0o600,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,11 +98,18 @@ func TestPreviewRefusals(t *testing.T) {
 	r.writeFile(t, "recipe.yaml", "secret: 1\n")
 	for _, path := range []string{"", "..", outside, "../secret.csv", "link.csv", "*.csv",
 		"recipe.yaml", "absent.csv"} {
-		w := r.sendRequest(http.MethodPost, "/api/preview", `{"path":"`+path+`"}`, nil)
+		w := r.sendRequest(
+			http.MethodPost, "/api/preview",
+			`{"path":"`+path+`"}`,
+			nil,
+		)
 		if w.Code < 400 ||
 			strings.Contains(w.Body.String(), "secret,") ||
 			strings.Contains(w.Body.String(), `"rows"`) {
-			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+			t.Errorf(
+				"%s: %d %s",
+				path, w.Code, w.Body,
+			)
 		}
 	}
 }

@@ -23,7 +23,11 @@ func TestRuns(t *testing.T) {
 	}
 	r.writeFile(t, "e/release/report.html", "<p>")
 	var got struct{ Runs []comparedRun }
-	code := r.askAPI(t, "runs", `{"path":"."}`, &got)
+	code := r.askAPI(
+		t, "runs",
+		`{"path":"."}`,
+		&got,
+	)
 	if code != http.StatusOK || len(got.Runs) != 4 {
 		t.Fatalf("%d %+v", code, got)
 	}
@@ -42,12 +46,14 @@ func TestRuns(t *testing.T) {
 	for i, want := range []string{"is not the report of a training run",
 		"is not the report of a training run", "is missing"} {
 		run := got.Runs[i+1]
-		if run.Error != run.Path+"/release/report.json "+want || run.Target != "" {
+		if run.Error != run.Path+"/release/report.json "+want ||
+			run.Target != "" {
 			t.Errorf("%+v", run)
 		}
 	}
 	r.askAPI(t, "runs", `{"path":"sub"}`, &got)
-	if len(got.Runs) != 1 || got.Runs[0].Path != "sub/d" {
+	if len(got.Runs) != 1 ||
+		got.Runs[0].Path != "sub/d" {
 		t.Errorf("%+v", got.Runs)
 	}
 }

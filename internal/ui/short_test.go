@@ -21,7 +21,10 @@ func TestDraftsAreNotNamed(t *testing.T) {
 	} {
 		got := s.shortenPaths(filepath.FromSlash(given))
 		if got != want {
-			t.Errorf("%q is shown as %q, want %q", given, got, want)
+			t.Errorf(
+				"%q is shown as %q, want %q",
+				given, got, want,
+			)
 		}
 	}
 }

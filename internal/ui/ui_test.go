@@ -86,7 +86,10 @@ func (r *recorded) writeFile(t *testing.T, name, text string) {
 func (r *recorded) sendRequest(
 	method, path, body string, change func(*http.Request),
 ) *httptest.ResponseRecorder {
-	q := httptest.NewRequest(method, "http://"+host+path, strings.NewReader(body))
+	q := httptest.NewRequest(
+		method, "http://"+host+path,
+		strings.NewReader(body),
+	)
 	q.Header.Set("Authorization", "Bearer "+token)
 	q.Header.Set("Content-Type", "application/json")
 	q.Header.Set("Origin", "http://"+host)
@@ -105,7 +108,10 @@ func (r *recorded) askAPI(t *testing.T, what, body string, out any) int {
 	if out != nil {
 		err := json.Unmarshal(w.Body.Bytes(), out)
 		if err != nil {
-			t.Fatalf("%s: %v: %s", what, err, w.Body)
+			t.Fatalf(
+				"%s: %v: %s",
+				what, err, w.Body,
+			)
 		}
 	}
 	return w.Code
@@ -130,7 +136,9 @@ func TestAPIRefusesForeignRequests(t *testing.T) {
 		}},
 		"an opaque origin": {
 			403,
-			func(q *http.Request) { q.Header.Set("Origin", "null") },
+			func(q *http.Request) {
+				q.Header.Set("Origin", "null")
+			},
 		},
 		"another port": {403, func(q *http.Request) {
 			q.Header.Set("Origin", "http://127.0.0.1:8485")
@@ -142,11 +150,17 @@ func TestAPIRefusesForeignRequests(t *testing.T) {
 		"same site, other port": {403, func(q *http.Request) {
 			q.Header.Set("Sec-Fetch-Site", "same-site")
 		}},
-		"another host":        {421, func(q *http.Request) { q.Host = "evil.example" }},
-		"a name of this host": {421, func(q *http.Request) { q.Host = "localhost:8484" }},
+		"another host": {421, func(q *http.Request) {
+			q.Host = "evil.example"
+		}},
+		"a name of this host": {421, func(q *http.Request) {
+			q.Host = "localhost:8484"
+		}},
 		"no token": {
 			401,
-			func(q *http.Request) { q.Header.Del("Authorization") },
+			func(q *http.Request) {
+				q.Header.Del("Authorization")
+			},
 		},
 		"an empty token": {401, func(q *http.Request) {
 			q.Header.Set("Authorization", "Bearer ")
@@ -176,8 +190,12 @@ func TestAPIRefusesForeignRequests(t *testing.T) {
 				`{"path":"t.csv","file":"a.yaml"}`,
 				x.change,
 			)
-			if w.Code != x.status || w.Header().Get("Access-Control-Allow-Origin") != "" {
-				t.Errorf("%s, %s: %d %s", name, path, w.Code, w.Body)
+			if w.Code != x.status ||
+				w.Header().Get("Access-Control-Allow-Origin") != "" {
+				t.Errorf(
+					"%s, %s: %d %s",
+					name, path, w.Code, w.Body,
+				)
 			}
 		}
 	}
@@ -240,7 +258,10 @@ func TestPageHolds(t *testing.T) {
 			got := w.Header().Get(key)
 			if !strings.Contains(got, part) ||
 				strings.Contains(got, "unsafe") {
-				t.Errorf("%s: %s: %q", name, key, got)
+				t.Errorf(
+					"%s: %s: %q",
+					name, key, got,
+				)
 			}
 		}
 		return nil
@@ -261,7 +282,10 @@ func TestPageHolds(t *testing.T) {
 		q.Header = http.Header{"Sec-Fetch-Site": {"cross-site"}}
 	}
 	if a, b := r.sendRequest(http.MethodGet, "/", "", cross).Code,
-		r.sendRequest(http.MethodGet, "/app.js", "", cross).Code; a != 200 || b != 403 {
+		r.sendRequest(
+			http.MethodGet, "/app.js", "",
+			cross,
+		).Code; a != 200 || b != 403 {
 		t.Error(a, b)
 	}
 }
@@ -309,10 +333,16 @@ func TestStaysInFolder(t *testing.T) {
 		filepath.Join(outside, "secret.csv"), "/etc/passwd", "link", "link/secret.csv", "link.csv",
 		"gone.csv", "a/../../" + out, "", "link/new.csv"} {
 		path := fmt.Sprintf(`{"path":%q}`, name)
-		for _, what := range []string{"columns", "preview", "report", "ledger", "register"} {
+		for _, what := range []string{
+			"columns", "preview", "report", "ledger",
+			"register",
+		} {
 			asks[what] = append(asks[what], path)
 		}
-		asks["recipe"] = append(asks["recipe"], fmt.Sprintf(`{"file":%q}`, name))
+		asks["recipe"] = append(
+			asks["recipe"],
+			fmt.Sprintf(`{"file":%q}`, name),
+		)
 		for _, what := range []string{"plan", "explain", "fit"} {
 			if name != "" { // an empty name selects the default
 				asks[what] = append(
@@ -327,7 +357,10 @@ func TestStaysInFolder(t *testing.T) {
 			asks["fit"] = append(
 				asks["fit"],
 				recipe("t.csv", "l.ledger", name),
-				strings.Replace(recipe("t.csv", "l.ledger", "out"), "new.yaml", name, 1),
+				strings.Replace(
+					recipe("t.csv", "l.ledger", "out"),
+					"new.yaml", name, 1,
+				),
 			)
 		}
 	}
@@ -336,7 +369,10 @@ func TestStaysInFolder(t *testing.T) {
 		filepath.Join(outside, "new.ledger"),
 		"link/new.ledger",
 	} {
-		asks["register"] = append(asks["register"], fmt.Sprintf(`{"path":%q}`, name))
+		asks["register"] = append(
+			asks["register"],
+			fmt.Sprintf(`{"path":%q}`, name),
+		)
 	}
 	asks["plan"] = append(
 		asks["plan"],
@@ -350,14 +386,21 @@ func TestStaysInFolder(t *testing.T) {
 			if w.Code < 400 ||
 				w.Code == 500 ||
 				strings.Contains(w.Body.String(), "secret:") {
-				t.Errorf("%s %s: %d %s", what, body, w.Code, w.Body)
+				t.Errorf(
+					"%s %s: %d %s",
+					what, body, w.Code, w.Body,
+				)
 			}
 		}
 	}
 	if len(r.calls) > 0 {
 		t.Error(r.calls)
 	}
-	for _, dir := range []string{"..", "link", "/", "../../.."} {
+	for _, dir := range []string{
+		"..", "link",
+		"/",
+		"../../..",
+	} {
 		w := r.sendRequest(
 			http.MethodPost,
 			"/api/files",
@@ -381,7 +424,11 @@ func TestFiles(t *testing.T) {
 		r.writeFile(t, name, "x")
 	}
 	var got struct{ Files []listed }
-	code := r.askAPI(t, "files", `{"path":"."}`, &got)
+	code := r.askAPI(
+		t, "files",
+		`{"path":"."}`,
+		&got,
+	)
 	if code != 200 {
 		t.Fatal(code)
 	}
@@ -407,7 +454,10 @@ func TestFiles(t *testing.T) {
 func TestPageRunsTypedCommands(t *testing.T) {
 	r := newRecorded(t)
 	r.run = func(_ context.Context, c Call) int {
-		fmt.Fprintf(c.Stderr, "%s: no", c.Args[len(c.Args)-1])
+		fmt.Fprintf(
+			c.Stderr, "%s: no",
+			c.Args[len(c.Args)-1],
+		)
 		return 4
 	}
 	var got output
@@ -420,7 +470,11 @@ func TestPageRunsTypedCommands(t *testing.T) {
 	if got.Code != 4 || got.Err != "t.csv: no" {
 		t.Errorf("%+v", got)
 	}
-	r.askAPI(t, "ledger", `{"path":"dptrain.ledger"}`, &got)
+	r.askAPI(
+		t, "ledger",
+		`{"path":"dptrain.ledger"}`,
+		&got,
+	)
 	r.askAPI(
 		t,
 		"register",
@@ -432,12 +486,18 @@ func TestPageRunsTypedCommands(t *testing.T) {
 		w := r.sendRequest(
 			http.MethodPost,
 			"/api/register",
-			fmt.Sprintf(`{"path":%q,"total":{"dataset":"d","epsilon":"3"}}`, name),
+			fmt.Sprintf(
+				`{"path":%q,"total":{"dataset":"d","epsilon":"3"}}`,
+				name,
+			),
 			nil,
 		)
 		if w.Code != http.StatusBadRequest ||
 			!strings.Contains(w.Body.String(), "end in .ledger") {
-			t.Errorf("a ledger named %s: %d %s", name, w.Code, w.Body)
+			t.Errorf(
+				"a ledger named %s: %d %s",
+				name, w.Code, w.Body,
+			)
 		}
 	}
 	in := func(name string) string {
@@ -453,7 +513,11 @@ func TestPageRunsTypedCommands(t *testing.T) {
 			"--skip=2",
 			"--", in("t.csv"),
 		},
-		{"ledger", "show", "--json", "--", in("dptrain.ledger")},
+		{
+			"ledger", "show",
+			"--json", "--",
+			in("dptrain.ledger"),
+		},
 		{
 			"ledger", "init",
 			"--dataset=d",
@@ -483,14 +547,24 @@ func TestPlan(t *testing.T) {
 		Mistakes []mistake
 		output
 	}
-	r.askAPI(t, "plan", `{"recipe":`+good+`}`, &got)
+	r.askAPI(
+		t, "plan",
+		`{"recipe":`+good+`}`,
+		&got,
+	)
 	text := "data:\n  path: t.csv\n  target: y\nprivacy:\n  epsilon: 1\n"
-	if got.Text != text || got.Out != text+"<nil>" || len(got.Mistakes) > 0 {
+	if got.Text != text ||
+		got.Out != text+"<nil>" ||
+		len(got.Mistakes) > 0 {
 		t.Errorf("%+v", got)
 	}
 	args := r.calls[0]
 	if !slices.Equal(args[:4],
-		[]string{"plan", "--json", "--data=" + filepath.Join(r.folder, "t.csv"), "--"}) {
+		[]string{
+			"plan", "--json",
+			"--data=" + filepath.Join(r.folder, "t.csv"),
+			"--",
+		}) {
 		t.Error(args)
 	}
 	got.Out = ""
@@ -508,11 +582,19 @@ func TestPlan(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	r.writeFile(t, "mine.yaml", "# mine\n"+text)
-	r.askAPI(t, "plan", `{"file":"mine.yaml","epsilon":2}`, &got)
+	r.askAPI(
+		t, "plan",
+		`{"file":"mine.yaml","epsilon":2}`,
+		&got,
+	)
 	args = r.calls[1]
 	if got.Text != "# mine\n"+text ||
 		!slices.Equal(args[3:],
-			[]string{"--epsilon=2", "--", filepath.Join(r.folder, "mine.yaml")}) {
+			[]string{
+				"--epsilon=2",
+				"--",
+				filepath.Join(r.folder, "mine.yaml"),
+			}) {
 		t.Error(args, got)
 	}
 	left, err := os.ReadDir(r.drafts)
@@ -565,13 +647,18 @@ func TestFit(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 	r.askAPI(t, "cancel", job, &st)
-	if !st.Ended || st.Code != 130 || st.Err != "dptrain: interrupted" {
+	if !st.Ended ||
+		st.Code != 130 ||
+		st.Err != "dptrain: interrupted" {
 		t.Errorf("%+v", st)
 	}
 	if code := r.askAPI(t, "job", `{"job":99}`, nil); code != 404 {
 		t.Error(code)
 	}
-	other := strings.Replace(body, `"epsilon":1`, `"epsilon":2`, 1)
+	other := strings.Replace(
+		body, `"epsilon":1`,
+		`"epsilon":2`, 1,
+	)
 	if code := r.askAPI(t, "fit", other, nil); code != 409 {
 		t.Errorf("replaced a recipe: %d", code)
 	}
@@ -585,7 +672,11 @@ func TestFit(t *testing.T) {
 		t.Errorf("did not replace a recipe: %d", code)
 	}
 	<-began
-	r.askAPI(t, "cancel", fmt.Sprintf(`{"job":%d}`, st.ID), nil)
+	r.askAPI(
+		t, "cancel",
+		fmt.Sprintf(`{"job":%d}`, st.ID),
+		nil,
+	)
 	want := []string{
 		"fit", "--out=" + filepath.Join(r.folder, "out"),
 		"--force",
@@ -595,8 +686,16 @@ func TestFit(t *testing.T) {
 	if !slices.Equal(last, want) {
 		t.Error(last)
 	}
-	for _, file := range []string{"", "a/b.yaml", "t.csv", ".x.yaml", "../x.yaml"} {
-		code := r.askAPI(t, "fit", strings.Replace(body, "new.yaml", file, 1), nil)
+	for _, file := range []string{
+		"", "a/b.yaml",
+		"t.csv", ".x.yaml",
+		"../x.yaml",
+	} {
+		code := r.askAPI(
+			t, "fit",
+			strings.Replace(body, "new.yaml", file, 1),
+			nil,
+		)
 		if code < 400 {
 			t.Errorf("saved as %q: %d", file, code)
 		}
@@ -616,12 +715,28 @@ func TestExplain(t *testing.T) {
 			return 0
 		}
 		var first, second status
-		r.askAPI(t, "explain", `{"recipe":`+good+`}`, &first)
+		r.askAPI(
+			t, "explain",
+			`{"recipe":`+good+`}`,
+			&first,
+		)
 		time.Sleep(time.Second)
-		r.askAPI(t, "explain", `{"recipe":`+good+`}`, &second)
+		r.askAPI(
+			t, "explain",
+			`{"recipe":`+good+`}`,
+			&second,
+		)
 		time.Sleep(time.Second)
-		r.askAPI(t, "job", fmt.Sprintf(`{"job":%d}`, first.ID), &first)
-		r.askAPI(t, "job", fmt.Sprintf(`{"job":%d}`, second.ID), &second)
+		r.askAPI(
+			t, "job",
+			fmt.Sprintf(`{"job":%d}`, first.ID),
+			&first,
+		)
+		r.askAPI(
+			t, "job",
+			fmt.Sprintf(`{"job":%d}`, second.ID),
+			&second,
+		)
 		if !first.Ended ||
 			first.Code != 130 ||
 			!second.Ended ||
@@ -649,7 +764,11 @@ func TestReport(t *testing.T) {
 		!strings.Contains(policy, "frame-ancestors 'self'") {
 		t.Error(w.Code, w.Body, policy)
 	}
-	for _, path := range []string{"/report/key2", "/report/", "/report/..%2f..%2ft.csv"} {
+	for _, path := range []string{
+		"/report/key2",
+		"/report/",
+		"/report/..%2f..%2ft.csv",
+	} {
 		w := r.sendRequest(http.MethodGet, path, "", nil)
 		if w.Code != 404 {
 			t.Errorf("%s: %d", path, w.Code)
@@ -669,14 +788,17 @@ func TestServesUntilContextEnds(t *testing.T) {
 	server := httptest.NewUnstartedServer(nil)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- r.Serve(ctx, server.Listener) }()
+	go func() {
+		ended <- r.Serve(ctx, server.Listener)
+	}()
 	answer, err := http.Get("http://" + server.Listener.Addr().String() + "/")
 	if err != nil {
 		t.Fatal(err)
 	}
 	page, err := io.ReadAll(answer.Body)
 	answer.Body.Close()
-	if err != nil || !bytes.Contains(page, []byte("<title>dptrain</title>")) {
+	if err != nil ||
+		!bytes.Contains(page, []byte("<title>dptrain</title>")) {
 		t.Errorf("%v %s", err, page)
 	}
 	stop()

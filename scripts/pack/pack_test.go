@@ -23,9 +23,15 @@ import (
 // TestVersionsSortAlike checks that a version sorts the same way for Debian, Python and Go.
 func TestVersionsSortAlike(t *testing.T) {
 	for version, want := range map[string][2]string{
-		"v1.2.3":      {"1.2.3", "1.2.3"},
-		"v1.2.3-rc.1": {"1.2.3~rc.1", "1.2.3rc1"},
-		"v1.2.3+meta": {"1.2.3", "1.2.3"},
+		"v1.2.3": {"1.2.3", "1.2.3"},
+		"v1.2.3-rc.1": {
+			"1.2.3~rc.1",
+			"1.2.3rc1",
+		},
+		"v1.2.3+meta": {
+			"1.2.3",
+			"1.2.3",
+		},
 		"v0.0.0-20261122162454-4e44894776d4": {
 			"0.0.0~20261122162454.4e44894776d4",
 			"0.0.0.dev20261122162454",
@@ -42,7 +48,10 @@ func TestVersionsSortAlike(t *testing.T) {
 	} {
 		got := [2]string{debianVersion(version), pythonVersion(version)}
 		if got != want {
-			t.Errorf("%s: %v, want %v", version, got, want)
+			t.Errorf(
+				"%s: %v, want %v",
+				version, got, want,
+			)
 		}
 	}
 }
@@ -80,7 +89,10 @@ func TestPack(t *testing.T) {
 		}
 	}
 	if !bytes.Equal(sums[0], sums[1]) || bytes.Count(sums[0], []byte("\n")) != 9 { // wheel, package, image, and for each program an archive and a bill
-		t.Errorf("two releases:\n%s\n%s", sums[0], sums[1])
+		t.Errorf(
+			"two releases:\n%s\n%s",
+			sums[0], sums[1],
+		)
 	}
 	signature, err := os.ReadFile(filepath.Join(out, "SHA256SUMS.minisig"))
 	if err != nil ||
@@ -88,15 +100,26 @@ func TestPack(t *testing.T) {
 		minisign.Verify(public, sums[1][1:], signature) {
 		t.Errorf("signature %s: %v", signature, err)
 	}
-	checkWheel(t, filepath.Join(out, "dptrain-1.2.3-py3-none-"+tags["linux_amd64"]+".whl"))
+	checkWheel(
+		t,
+		filepath.Join(
+			out,
+			"dptrain-1.2.3-py3-none-"+tags["linux_amd64"]+".whl",
+		),
+	)
 	checkImage(t, filepath.Join(out, "dptrain_1.2.3_linux_amd64.oci.tar"))
 	for _, tool := range tools {
-		_, err := os.Stat(filepath.Join(out, tool+"_1.2.3_linux_amd64.tar.gz"))
+		_, err := os.Stat(filepath.Join(
+			out,
+			tool+"_1.2.3_linux_amd64.tar.gz",
+		))
 		if err != nil {
 			t.Error(err)
 		}
 	}
-	content, err := os.ReadFile(filepath.Join(out, "dptrain_1.2.3_linux_amd64.cdx.json"))
+	content, err := os.ReadFile(filepath.Join(
+		out, "dptrain_1.2.3_linux_amd64.cdx.json",
+	))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +127,10 @@ func TestPack(t *testing.T) {
 	err = json.Unmarshal(content, &b)
 	if err != nil ||
 		!strings.HasPrefix(b.Metadata.Component.PURL, "pkg:golang/"+testModule) {
-		t.Errorf("bill %+v: %v", b.Metadata, err)
+		t.Errorf(
+			"bill %+v: %v",
+			b.Metadata, err,
+		)
 	}
 	found := map[string]string{}
 	for _, c := range b.Components {
@@ -117,7 +143,10 @@ func TestPack(t *testing.T) {
 		"github.com/google/licensecheck": "BSD-3-Clause",
 	} {
 		if found[name] != want {
-			t.Errorf("the licence of %s is %q, want %q", name, found[name], want)
+			t.Errorf(
+				"the licence of %s is %q, want %q",
+				name, found[name], want,
+			)
 		}
 	}
 }
@@ -161,7 +190,10 @@ func packSelf(t *testing.T) (out, stdout string) {
 
 func goEnv(t *testing.T, name string) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
+	out, err := exec.CommandContext(
+		t.Context(), "go", "env",
+		name,
+	).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,18 +239,27 @@ func TestLicenses(t *testing.T) {
 	found, err := readLicenses(svgo)
 	if err != nil && !os.IsNotExist(err) ||
 		err == nil && found.expression != "CC-BY-4.0" {
-		t.Errorf("svgo: %q, %v", found.expression, err)
+		t.Errorf(
+			"svgo: %q, %v",
+			found.expression, err,
+		)
 	}
 	found, err = readLicenses("../..")
 	if err != nil || found.expression != "Apache-2.0" {
-		t.Errorf("this project: %q, %v", found.expression, err)
+		t.Errorf(
+			"this project: %q, %v",
+			found.expression, err,
+		)
 	}
 }
 
 // TestManagers checks that the formula and the manifest name each archive with its hash, and are not written if
 // an archive is missing.
 func TestManagers(t *testing.T) {
-	r := release{version: "v1.2.3-rc.1", out: t.TempDir()}
+	r := release{
+		version: "v1.2.3-rc.1",
+		out:     t.TempDir(),
+	}
 	names := r.archiveNames(
 		"darwin_amd64",
 		"darwin_arm64",
@@ -234,7 +275,10 @@ func TestManagers(t *testing.T) {
 		for file, complete := range map[string]int{"dptrain.rb": 4, "dptrain.json": 6} {
 			_, err := os.Stat(filepath.Join(r.out, file))
 			if (err == nil) != (i >= complete) {
-				t.Errorf("%s after %d archives: %v", file, i, err)
+				t.Errorf(
+					"%s after %d archives: %v",
+					file, i, err,
+				)
 			}
 		}
 		if err := r.writeFile(name, []byte(name)); err != nil {
@@ -259,7 +303,10 @@ func TestManagers(t *testing.T) {
 			fmt.Sprintf("%x", sha256.Sum256([]byte(name))),
 		} {
 			if strings.Count(all, `"`+want+`"`) != 1 {
-				t.Errorf("%s is not named once in %s", want, all)
+				t.Errorf(
+					"%s is not named once in %s",
+					want, all,
+				)
 			}
 		}
 	}
@@ -277,7 +324,10 @@ func checkImage(t *testing.T, path string) {
 		content := files[blobPath(d)]
 		if len(content) != d.Size ||
 			d.Digest != fmt.Sprintf("sha256:%x", sha256.Sum256(content)) {
-			t.Fatalf("%+v: %d bytes", d, len(content))
+			t.Fatalf(
+				"%+v: %d bytes",
+				d, len(content),
+			)
 		}
 		return content
 	}
@@ -293,14 +343,20 @@ func checkImage(t *testing.T, path string) {
 	}
 	want := fmt.Sprintf("sha256:%x", sha256.Sum256(layer))
 	if config.RootFS.DiffIDs[0] != want {
-		t.Errorf("layer %s, want %s", config.RootFS.DiffIDs[0], want)
+		t.Errorf(
+			"layer %s, want %s",
+			config.RootFS.DiffIDs[0], want,
+		)
 	}
 	root := untarFiles(t, layer)
 	if len(root["dptrain"]) == 0 ||
 		len(root["THIRD_PARTY_LICENSES.txt"]) == 0 ||
 		config.Config.User != "65532:65532" ||
 		config.Config.Entrypoint[0] != "/dptrain" {
-		t.Errorf("%d bytes, %+v", len(root["dptrain"]), config.Config)
+		t.Errorf(
+			"%d bytes, %+v",
+			len(root["dptrain"]), config.Config,
+		)
 	}
 	var docker []dockerManifest
 	decodeJSON(t, files["manifest.json"], &docker)
@@ -357,7 +413,10 @@ func checkWheel(t *testing.T, path string) {
 		sum := sha256.Sum256(content)
 		files[f.Name] = "sha256=" + base64.RawURLEncoding.EncodeToString(sum[:])
 		if runs := f.Mode()&0o111 != 0; runs != (f.Name == "dptrain/bin/dptrain") {
-			t.Errorf("%s: mode %v", f.Name, f.Mode())
+			t.Errorf(
+				"%s: mode %v",
+				f.Name, f.Mode(),
+			)
 		}
 		if f.Name == "dptrain-1.2.3.dist-info/RECORD" {
 			record = string(content)

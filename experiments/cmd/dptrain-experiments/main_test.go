@@ -50,7 +50,10 @@ func writeTables(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("x,y\n")
 	for i := range 300 {
-		fmt.Fprintf(&b, "%d,%d\n", i, 3*i+i%7)
+		fmt.Fprintf(
+			&b, "%d,%d\n",
+			i, 3*i+i%7,
+		)
 	}
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "line.csv"), b.String())
@@ -74,12 +77,18 @@ func TestSuite(t *testing.T) {
 		first.stderr != "" ||
 		!strings.HasPrefix(lines[0], "seed-001: 31 trials, ") ||
 		!strings.Contains(lines[0], "18 not applicable") {
-		t.Fatalf("exit %d, %s\n%s", first.code, first.stderr, first.stdout)
+		t.Fatalf(
+			"exit %d, %s\n%s",
+			first.code, first.stderr, first.stdout,
+		)
 	}
 	for i, name := range []string{suite.PageFile, suite.TablesFile, suite.SummaryTable,
 		suite.ResultsTable, suite.ResultsFile} {
 		if lines[i+1] != filepath.Join(out, name) {
-			t.Errorf("line %d is %q", i+2, lines[i+1])
+			t.Errorf(
+				"line %d is %q",
+				i+2, lines[i+1],
+			)
 		}
 		text := readFile(t, lines[i+1])
 		if !strings.Contains(text, "nonprivate-ols") {
@@ -89,14 +98,20 @@ func TestSuite(t *testing.T) {
 	for _, words := range []string{"Share of tables with a positive median R², by version",
 		"as-published kendall + tukey", "744.7", "Rounds of Boosted AdaSSP", "T = 100"} {
 		if !strings.Contains(first.stdout, words) {
-			t.Errorf("%q is not printed:\n%s", words, first.stdout)
+			t.Errorf(
+				"%q is not printed:\n%s",
+				words, first.stdout,
+			)
 		}
 	}
 	before := readFile(t, filepath.Join(out, suite.ResultsFile))
 	again := runExperiments(t, args...)
 	if again != first ||
 		readFile(t, filepath.Join(out, suite.ResultsFile)) != before {
-		t.Errorf("a finished suite is not left alone: %+v", again)
+		t.Errorf(
+			"a finished suite is not left alone: %+v",
+			again,
+		)
 	}
 }
 
@@ -107,16 +122,24 @@ func TestSuiteInterrupted(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	code := run(
 		ctx,
-		[]string{"--public", "--suite", "copies", "--out", out},
+		[]string{
+			"--public", "--suite", "copies",
+			"--out", out,
+		},
 		&stdout,
 		&stderr,
 		false,
 	)
 	if code != 130 || stdout.Len() > 0 {
-		t.Errorf("exit %d, printed %q", code, stdout.String())
+		t.Errorf(
+			"exit %d, printed %q",
+			code, stdout.String(),
+		)
 	}
 	files, err := os.ReadDir(out)
-	if err != nil || len(files) != 1 || files[0].Name() != suite.ResultsFile {
+	if err != nil ||
+		len(files) != 1 ||
+		files[0].Name() != suite.ResultsFile {
 		t.Errorf("left behind: %v, %v", files, err)
 	}
 }
@@ -133,21 +156,33 @@ func TestSuiteProgress(t *testing.T) {
 	}
 	code := run(context.Background(), args, &stdout, &stderr, true)
 	if code != 0 ||
-		!strings.HasPrefix(stderr.String(), "\r\x1b[Kseed-001: 0 of 31 trials, line") ||
+		!strings.HasPrefix(
+			stderr.String(),
+			"\r\x1b[Kseed-001: 0 of 31 trials, line",
+		) ||
 		!strings.HasSuffix(stderr.String(), "\r\x1b[K") {
-		t.Errorf("exit %d, %q", code, stderr.String())
+		t.Errorf(
+			"exit %d, %q",
+			code, stderr.String(),
+		)
 	}
 }
 
 func TestSuiteMistakes(t *testing.T) {
 	data := writeTables(t)
 	other := t.TempDir()
-	writeFile(t, filepath.Join(other, suite.ResultsFile), "a,b\n1,2\n")
+	writeFile(
+		t, filepath.Join(other, suite.ResultsFile),
+		"a,b\n1,2\n",
+	)
 	out := filepath.Join(t.TempDir(), "out")
 	damaged := t.TempDir()
 	writeFile(t, filepath.Join(damaged, "bad.csv.gz"), "not compressed")
 	suiteOf := func(more ...string) []string {
-		return append([]string{"--public", "--suite", "seed-001"}, more...)
+		return append([]string{
+			"--public", "--suite",
+			"seed-001",
+		}, more...)
 	}
 	for name, c := range map[string]struct {
 		args []string
@@ -155,24 +190,44 @@ func TestSuiteMistakes(t *testing.T) {
 		says []string
 	}{
 		"not public": {
-			[]string{"--suite", "seed-001", "--data", data, "--out", out},
+			[]string{
+				"--suite", "seed-001",
+				"--data", data, "--out", out,
+			},
 			2,
 			[]string{"--public"},
 		},
 		"unknown": {
-			[]string{"--public", "--suite", "seed-9", "--out", out},
+			[]string{
+				"--public", "--suite",
+				"seed-9", "--out", out,
+			},
 			2,
 			[]string{`"seed-9"`, "seed-001, seed-000, copies"},
 		},
-		"no out": {suiteOf("--data", data), 2, []string{"--out"}},
+		"no out": {
+			suiteOf("--data", data),
+			2,
+			[]string{"--out"},
+		},
 		"no suite": {
-			[]string{"--public", "--data", data, "--out", out},
+			[]string{
+				"--public", "--data", data,
+				"--out", out,
+			},
 			2,
 			[]string{"--suite", "copies"},
 		},
-		"no data": {suiteOf("--out", out), 2, []string{"data folder is missing"}},
+		"no data": {
+			suiteOf("--out", out),
+			2,
+			[]string{"data folder is missing"},
+		},
 		"needless data": {
-			[]string{"--public", "--suite", "copies", "--data", data, "--out", out},
+			[]string{
+				"--public", "--suite", "copies",
+				"--data", data, "--out", out,
+			},
 			2,
 			[]string{"makes its own tables"},
 		},
@@ -187,7 +242,10 @@ func TestSuiteMistakes(t *testing.T) {
 			[]string{"begins with adult"},
 		},
 		"two folders": {
-			suiteOf("--data", data, "--data", data, "--out", out),
+			suiteOf(
+				"--data", data, "--data",
+				data, "--out", out,
+			),
 			2,
 			[]string{"one --data"},
 		},
@@ -197,17 +255,26 @@ func TestSuiteMistakes(t *testing.T) {
 			[]string{"recipe.yaml"},
 		},
 		"method": {
-			suiteOf("--data", data, "--out", out, "--method", "auto"),
+			suiteOf(
+				"--data", data, "--out",
+				out, "--method", "auto",
+			),
 			2,
 			[]string{"--method"},
 		},
 		"epsilon": {
-			suiteOf("--data", data, "--out", out, "--epsilon", "2"),
+			suiteOf(
+				"--data", data, "--out",
+				out, "--epsilon", "2",
+			),
 			2,
 			[]string{"--epsilon"},
 		},
 		"trials": {
-			suiteOf("--data", data, "--out", out, "--trials", "0"),
+			suiteOf(
+				"--data", data, "--out",
+				out, "--trials", "0",
+			),
 			2,
 			[]string{"--trials"},
 		},
@@ -217,7 +284,11 @@ func TestSuiteMistakes(t *testing.T) {
 			[]string{suite.ResultsFile, "another folder"},
 		},
 		"absent folder": {
-			suiteOf("--data", filepath.Join(data, "none"), "--out", out),
+			suiteOf(
+				"--data",
+				filepath.Join(data, "none"),
+				"--out", out,
+			),
 			2,
 			[]string{"cannot be listed"},
 		},
@@ -240,7 +311,10 @@ func TestSuiteMistakes(t *testing.T) {
 			}
 			for _, words := range c.says {
 				if !strings.Contains(r.stderr, words) {
-					t.Errorf("%q does not say %q", r.stderr, words)
+					t.Errorf(
+						"%q does not say %q",
+						r.stderr, words,
+					)
 				}
 			}
 		})
@@ -254,7 +328,10 @@ func TestHelp(t *testing.T) {
 	}
 	for _, name := range suite.Names() {
 		if !strings.Contains(r.stdout, name) {
-			t.Errorf("%s is not in the help:\n%s", name, r.stdout)
+			t.Errorf(
+				"%s is not in the help:\n%s",
+				name, r.stdout,
+			)
 		}
 	}
 }
@@ -282,7 +359,10 @@ func TestKnownData(t *testing.T) {
 		"--ledger", path,
 	}
 	if r := runExperiments(t, args...); r.code != 0 {
-		t.Fatalf("a ledger that does not know the table: %+v", r)
+		t.Fatalf(
+			"a ledger that does not know the table: %+v",
+			r,
+		)
 	}
 	table := filepath.Join(data, "line.csv")
 	_, err = book.Note(

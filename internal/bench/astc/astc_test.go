@@ -20,10 +20,16 @@ func sineTable(n, d int) Table {
 		for j := range d {
 			a := float64(i + 1)
 			b := float64(j + 1)
-			r = append(r, math.Sin(1.7*a+2.3*b+.5*a*b))
+			r = append(
+				r,
+				math.Sin(1.7*a+2.3*b+.5*a*b),
+			)
 		}
 		t.Rows = append(t.Rows, r)
-		t.Y = append(t.Y, r[0]+.5*r[1]-.8*r[4]+.3*r[2]*r[3])
+		t.Y = append(
+			t.Y,
+			r[0]+.5*r[1]-.8*r[4]+.3*r[2]*r[3],
+		)
 	}
 	return t
 }
@@ -31,7 +37,10 @@ func sineTable(n, d int) Table {
 func checkNear(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= 1e-6) {
-		t.Errorf("%s is %.9f, want %.9f", what, got, want)
+		t.Errorf(
+			"%s is %.9f, want %.9f",
+			what, got, want,
+		)
 	}
 }
 
@@ -75,7 +84,10 @@ func TestTreeMatchesSpecification(t *testing.T) {
 	} {
 		n := &f.Nodes[tt.at]
 		if !slices.Equal(n.Entries, tt.order) || records[n] != 20 {
-			t.Errorf("node %d: entries %v, %d records", tt.at, n.Entries, records[n])
+			t.Errorf(
+				"node %d: entries %v, %d records",
+				tt.at, n.Entries, records[n],
+			)
 			continue
 		}
 		checkNear(t, "paid", n.Paid, 6)
@@ -94,8 +106,14 @@ func TestTreeMatchesSpecification(t *testing.T) {
 		for at := 1; at < 3; at++ {
 			spent := g.Nodes[at].Paid - f.Nodes[0].Paid
 			if spent > budget ||
-				budget == 4 && !slices.Equal(g.Nodes[at].Theta, f.Nodes[at].Theta) {
-				t.Errorf("budget %v: node %d spends %v", budget, at, spent)
+				budget == 4 && !slices.Equal(
+					g.Nodes[at].Theta,
+					f.Nodes[at].Theta,
+				) {
+				t.Errorf(
+					"budget %v: node %d spends %v",
+					budget, at, spent,
+				)
 			}
 		}
 	}
@@ -142,7 +160,10 @@ func TestScoreCanBeNegative(t *testing.T) {
 		square += e * e
 	}
 	if square > variance {
-		t.Errorf("with the constant %v is left of %v", square, variance)
+		t.Errorf(
+			"with the constant %v is left of %v",
+			square, variance,
+		)
 	}
 }
 
@@ -183,9 +204,15 @@ func TestInconsistentTablesAreRefused(t *testing.T) {
 			x.Rows = nil
 			x.Y = nil
 		},
-		"targets": func(x *Table) { x.Y = x.Y[1:] },
-		"entries": func(x *Table) { x.Group = x.Group[1:] },
-		"groups":  func(x *Table) { x.Cost = x.Cost[1:] },
+		"targets": func(x *Table) {
+			x.Y = x.Y[1:]
+		},
+		"entries": func(x *Table) {
+			x.Group = x.Group[1:]
+		},
+		"groups": func(x *Table) {
+			x.Cost = x.Cost[1:]
+		},
 	} {
 		bad := good
 		spoil(&bad)
@@ -195,7 +222,10 @@ func TestInconsistentTablesAreRefused(t *testing.T) {
 		if !errors.Is(err, ErrTable) ||
 			!errors.Is(cstc, ErrTable) ||
 			!errors.Is(logistic, ErrTable) {
-			t.Errorf("%s: %v, %v, %v", what, err, cstc, logistic)
+			t.Errorf(
+				"%s: %v, %v, %v",
+				what, err, cstc, logistic,
+			)
 		}
 	}
 }
@@ -216,7 +246,10 @@ func TestCSTCGradient(t *testing.T) {
 	value := c.objectiveAt(at, grad)
 	plain := c.objectiveAt(at, nil)
 	if plain != value {
-		t.Errorf("%v with a gradient, %v without", value, plain)
+		t.Errorf(
+			"%v with a gradient, %v without",
+			value, plain,
+		)
 	}
 	for i := range at {
 		const h = 1e-5
@@ -227,7 +260,10 @@ func TestCSTCGradient(t *testing.T) {
 		want := (c.objectiveAt(up, nil) - c.objectiveAt(down, nil)) /
 			(2 * h)
 		if math.Abs(grad[i]-want) > 1e-4*(1+math.Abs(want)) {
-			t.Errorf("entry %d: %v, by differences %v", i, grad[i], want)
+			t.Errorf(
+				"entry %d: %v, by differences %v",
+				i, grad[i], want,
+			)
 		}
 	}
 }
@@ -252,7 +288,10 @@ func TestCSTC(t *testing.T) {
 	some, _ := paid(.05)
 	none, worse := paid(5)
 	if !(math.Abs(all-16) < 1e-9 && some < all && none < some && fit < worse) {
-		t.Errorf("costs %v, %v, %v, errors %v and %v", all, some, none, fit, worse)
+		t.Errorf(
+			"costs %v, %v, %v, errors %v and %v",
+			all, some, none, fit, worse,
+		)
 	}
 }
 
@@ -289,12 +328,21 @@ func TestLogisticConstant(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if none[0] != 0 || column[0] != 0 || same[0] == 0 {
-		t.Errorf("constants %v, %v, %v", none[0], column[0], same[0])
+	if none[0] != 0 ||
+		column[0] != 0 ||
+		same[0] == 0 {
+		t.Errorf(
+			"constants %v, %v, %v",
+			none[0], column[0],
+			same[0],
+		)
 	}
 	for j, want := range append([]float64{column[7]}, column[1:7]...) {
 		if math.Abs(same[j]-want) > 1e-4 {
-			t.Errorf("weight %d is %v, with a column of ones %v", j, same[j], want)
+			t.Errorf(
+				"weight %d is %v, with a column of ones %v",
+				j, same[j], want,
+			)
 		}
 	}
 }

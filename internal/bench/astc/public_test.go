@@ -71,7 +71,10 @@ func TestSpambaseMatchesThesis(t *testing.T) {
 			t.Fatal(err)
 		}
 		wrong, features := x.Judge(beta)
-		t.Logf("lambda %v: %.4f with %d features", tt.lambda, wrong, features)
+		t.Logf(
+			"lambda %v: %.4f with %d features",
+			tt.lambda, wrong, features,
+		)
 		if math.Abs(wrong-tt.err) > .002 ||
 			features < tt.features-1 ||
 			features > tt.features+1 {

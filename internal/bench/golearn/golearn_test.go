@@ -31,7 +31,10 @@ func newTable(t *testing.T, classes bool, y, a, b []float64, kind []int32) *data
 			Other:      true,
 		},
 	}}
-	data := []dataset.ColumnData{{Floats: y}, {Floats: a}, {Floats: b}, {Codes: kind}}
+	data := []dataset.ColumnData{
+		{Floats: y}, {Floats: a},
+		{Floats: b}, {Codes: kind},
+	}
 	if classes {
 		schema.Columns[0] = dataset.Column{
 			Name:       "y",
@@ -84,7 +87,12 @@ func accuracyOf(t *testing.T, name string, train, test *dataset.Table) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := fit(t.Context(), rand.NewPCG(3, 4), train.View(), 0, []int{1, 2, 3})
+	model, err := fit(
+		t.Context(),
+		rand.NewPCG(3, 4),
+		train.View(), 0,
+		[]int{1, 2, 3},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +117,10 @@ func TestTreeFindsInteraction(t *testing.T) {
 	for name, least := range map[string]float64{KNN: .9, ID3: .97} {
 		got := accuracyOf(t, name, train, test)
 		if got < least {
-			t.Errorf("%s has %v, want at least %v", name, got, least)
+			t.Errorf(
+				"%s has %v, want at least %v",
+				name, got, least,
+			)
 		}
 	}
 }
@@ -142,7 +153,10 @@ func TestForest(t *testing.T) {
 	}
 	again := accuracyOf(t, Forest, train, test)
 	if again != first {
-		t.Errorf("an equal forest has %v and not %v", again, first)
+		t.Errorf(
+			"an equal forest has %v and not %v",
+			again, first,
+		)
 	}
 }
 
@@ -163,7 +177,12 @@ func TestOneFeature(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		model, err := fit(t.Context(), rand.NewPCG(3, 4), table.View(), 0, []int{1})
+		model, err := fit(
+			t.Context(),
+			rand.NewPCG(3, 4),
+			table.View(), 0,
+			[]int{1},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +249,10 @@ func TestNeighboursAreTheNearest(t *testing.T) {
 			want += y[j] / neighbours
 		}
 		if math.Abs(predicted[i]-want) > 1e-9 {
-			t.Fatalf("row %d: %v, want %v", i, predicted[i], want)
+			t.Fatalf(
+				"row %d: %v, want %v",
+				i, predicted[i], want,
+			)
 		}
 	}
 }
@@ -249,7 +271,10 @@ func TestEqualRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := fit(t.Context(), nil, table.View(), 0, []int{1})
+	model, err := fit(
+		t.Context(), nil, table.View(),
+		0, []int{1},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +332,10 @@ func TestFaultsOfGolearn(t *testing.T) {
 		return true, nil
 	})
 	if err != nil || differ < 50 {
-		t.Errorf("%d of 100 rows differ, %v", differ, err)
+		t.Errorf(
+			"%d of 100 rows differ, %v",
+			differ, err,
+		)
 	}
 }
 
@@ -338,16 +366,30 @@ func TestErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = fit(t.Context(), rand.NewPCG(1, 2), none.View(), 0, []int{1})
+		_, err = fit(
+			t.Context(),
+			rand.NewPCG(1, 2),
+			none.View(), 0,
+			[]int{1},
+		)
 		if !errors.Is(err, ErrRows) {
 			t.Errorf("%s without a row: %v", name, err)
 		}
-		_, err = fit(cancelled, rand.NewPCG(1, 2), train.View(), 0, []int{1, 2, 3})
+		_, err = fit(
+			cancelled, rand.NewPCG(1, 2),
+			train.View(), 0,
+			[]int{1, 2, 3},
+		)
 		if !errors.Is(
 			err, context.Canceled) {
 			t.Errorf("%s cancelled: %v", name, err)
 		}
-		model, err := fit(t.Context(), rand.NewPCG(1, 2), train.View(), 0, []int{1, 2, 3})
+		model, err := fit(
+			t.Context(),
+			rand.NewPCG(1, 2),
+			train.View(), 0,
+			[]int{1, 2, 3},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -376,7 +418,10 @@ func ExampleForTable() {
 	if err != nil {
 		panic(err)
 	}
-	model, err := train(context.Background(), nil, table.View(), 1, []int{0})
+	model, err := train(
+		context.Background(), nil, table.View(),
+		1, []int{0},
+	)
 	if err != nil {
 		panic(err)
 	}

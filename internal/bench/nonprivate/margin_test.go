@@ -74,7 +74,11 @@ func TestMarginSmall(t *testing.T) {
 			s.Intercept,
 		} {
 			if math.Abs(got-c.want[j]) > 2e-8 {
-				t.Errorf("lambda %v, coefficient %d: %v, want %v", c.lambda, j, got, c.want[j])
+				t.Errorf(
+					"lambda %v, coefficient %d: %v, want %v",
+					c.lambda, j, got,
+					c.want[j],
+				)
 			}
 		}
 	}
@@ -108,8 +112,12 @@ func TestMarginStationary(t *testing.T) {
 		d.Labels[1] = 1
 		lambda := math.Exp(r.Float64()*6 - 3)
 		for name, slope := range map[string]func(float64) float64{
-			"logistic": func(m float64) float64 { return -1 / (1 + math.Exp(m)) },
-			"svm":      func(m float64) float64 { return min(max(m-1.5, -1), 0) },
+			"logistic": func(m float64) float64 {
+				return -1 / (1 + math.Exp(m))
+			},
+			"svm": func(m float64) float64 {
+				return min(max(m-1.5, -1), 0)
+			},
 		} {
 			fit := nonprivate.Logistic
 			if name == "svm" {
@@ -185,7 +193,10 @@ func TestMarginStandardize(t *testing.T) {
 	y := b.Scores[0].(*regression.Linear)
 	if math.Abs(x.Terms[0].Coefficient-1000*y.Terms[0].Coefficient) > 1e-9 ||
 		math.Abs(x.Terms[1].Coefficient-y.Terms[1].Coefficient) > 1e-9 {
-		t.Errorf("%+v and %+v", x.Terms, y.Terms)
+		t.Errorf(
+			"%+v and %+v",
+			x.Terms, y.Terms,
+		)
 	}
 }
 
@@ -208,7 +219,10 @@ func TestMarginOnPublicTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := regression.Rows{N: len(d.Labels), Numeric: map[string][]float64{}}
+	rows := regression.Rows{
+		N:       len(d.Labels),
+		Numeric: map[string][]float64{},
+	}
 	for j, name := range d.Names {
 		rows.Numeric[name] = d.X[j]
 	}
@@ -222,7 +236,10 @@ func TestMarginOnPublicTable(t *testing.T) {
 	}
 	want := 30.379966918606787
 	if math.Abs(loss-want) > 1e-6 {
-		t.Errorf("loss %.12f, want %.12f", loss, want)
+		t.Errorf(
+			"loss %.12f, want %.12f",
+			loss, want,
+		)
 	}
 }
 
@@ -233,7 +250,11 @@ func TestMarginTotal(t *testing.T) {
 	odd := eightRecords()
 	odd.X = [][]float64{
 		{1, 1, 1, 1, 1, 1, 1, 1},
-		{math.NaN(), math.Inf(1), 1e300, -1e300, 0, 1, 2, 3},
+		{
+			math.NaN(),
+			math.Inf(1), 1e300, -1e300,
+			0, 1, 2, 3,
+		},
 	}
 	one := eightRecords()
 	one.Labels = make([]int32, 8)
@@ -254,7 +275,11 @@ func TestMarginTotal(t *testing.T) {
 			Target:  "y",
 			Classes: d.Classes,
 		},
-		"no columns": {Target: "y", Classes: d.Classes, Labels: []int32{1, 1, 0}},
+		"no columns": {
+			Target:  "y",
+			Classes: d.Classes,
+			Labels:  []int32{1, 1, 0},
+		},
 	} {
 		for _, lambda := range []float64{1e-6, 1, 1e6} {
 			for _, standardize := range []bool{false, true} {
@@ -267,11 +292,17 @@ func TestMarginTotal(t *testing.T) {
 				) (*regression.Classifier, error){nonprivate.Logistic, nonprivate.LinearSVM} {
 					m, err := fit(context.Background(), c, options)
 					if err != nil {
-						t.Errorf("%s, %+v: %v", name, options, err)
+						t.Errorf(
+							"%s, %+v: %v",
+							name, options, err,
+						)
 						continue
 					}
 					if len(c.Classes) == 3 && len(m.Scores) != 3 {
-						t.Errorf("%s: %d scores", name, len(m.Scores))
+						t.Errorf(
+							"%s: %d scores",
+							name, len(m.Scores),
+						)
 					}
 				}
 			}
@@ -282,7 +313,10 @@ func TestMarginTotal(t *testing.T) {
 func TestMarginErrors(t *testing.T) {
 	ctx := context.Background()
 	good := nonprivate.MarginOptions{Lambda: 1}
-	for _, lambda := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+	for _, lambda := range []float64{
+		0, -1, math.NaN(),
+		math.Inf(1),
+	} {
 		_, err := nonprivate.Logistic(
 			ctx,
 			eightRecords(),

@@ -82,7 +82,11 @@ func checkCoefficients(
 		scale := floats.Max(r.X[j]) - floats.Min(r.X[j])
 		diff := math.Abs(got[j]-want[j]) * math.Max(scale, 1e-9)
 		if !(diff <= tolerance) {
-			t.Errorf("%s %s: coefficient %d is %v, want %v", r.Name, what, j, got[j], want[j])
+			t.Errorf(
+				"%s %s: coefficient %d is %v, want %v",
+				r.Name, what, j,
+				got[j], want[j],
+			)
 		}
 	}
 }
@@ -153,7 +157,10 @@ func TestOLSResidualIsOrthogonal(t *testing.T) {
 			size += (x[j][i] - centre) * (x[j][i] - centre)
 		}
 		if math.Abs(dot)/math.Sqrt(size) > 1e-6 {
-			t.Errorf("residual times column %d is %g", j, dot/math.Sqrt(size))
+			t.Errorf(
+				"residual times column %d is %g",
+				j, dot/math.Sqrt(size),
+			)
 		}
 	}
 	var nearlyCollinear float64
@@ -170,7 +177,10 @@ func TestOLSResidualIsOrthogonal(t *testing.T) {
 
 func predictRows(t *testing.T, m regression.Model, x [][]float64) []float64 {
 	t.Helper()
-	rows := regression.Rows{N: len(x[0]), Numeric: map[string][]float64{}}
+	rows := regression.Rows{
+		N:       len(x[0]),
+		Numeric: map[string][]float64{},
+	}
 	for j := range x {
 		rows.Numeric[fmt.Sprintf("x%d", j)] = x[j]
 	}
@@ -186,12 +196,24 @@ func TestBaselinesAreTotalOnRows(t *testing.T) {
 	nan := math.NaN()
 	inf := math.Inf(1)
 	tables := map[string]regression.Design{
-		"no rows":     newDesign([][]float64{{}, {}}, []float64{}),
-		"no columns":  newDesign(nil, []float64{1, 2}),
-		"nothing":     newDesign(nil, nil),
-		"one row":     newDesign([][]float64{{1}, {2}}, []float64{3}),
-		"two rows":    newDesign([][]float64{{1, 2}, {2, 2}}, []float64{3, 4}),
-		"all missing": newDesign([][]float64{{nan, nan, nan}}, []float64{nan, nan, nan}),
+		"no rows": newDesign(
+			[][]float64{{}, {}},
+			[]float64{},
+		),
+		"no columns": newDesign(nil, []float64{1, 2}),
+		"nothing":    newDesign(nil, nil),
+		"one row": newDesign(
+			[][]float64{{1}, {2}},
+			[]float64{3},
+		),
+		"two rows": newDesign(
+			[][]float64{{1, 2}, {2, 2}},
+			[]float64{3, 4},
+		),
+		"all missing": newDesign(
+			[][]float64{{nan, nan, nan}},
+			[]float64{nan, nan, nan},
+		),
 		"some missing": newDesign(
 			[][]float64{{nan, 1, 2}, {inf, -inf, 3}},
 			[]float64{1, nan, inf},
@@ -201,12 +223,25 @@ func TestBaselinesAreTotalOnRows(t *testing.T) {
 			[]float64{1e308, -1e308, 5},
 		),
 		"tiny": newDesign(
-			[][]float64{{1e-308, 2e-308, 0}, {1e-99, 2e-99, -4e-99}},
+			[][]float64{
+				{1e-308, 2e-308, 0},
+				{1e-99, 2e-99, -4e-99},
+			},
 			[]float64{1e99, 2, 4},
 		),
-		"constant": newDesign([][]float64{{0.1, 0.1, 0.1}, {7, 7, 7}}, []float64{5, 5, 5}),
+		"constant": newDesign(
+			[][]float64{
+				{0.1, 0.1, 0.1},
+				{7, 7, 7},
+			},
+			[]float64{5, 5, 5},
+		),
 		"more columns": newDesign(
-			[][]float64{{1, 2}, {2, 1}, {5, 5}, {1, 0}, {3, 4}},
+			[][]float64{
+				{1, 2}, {2, 1},
+				{5, 5}, {1, 0},
+				{3, 4},
+			},
 			[]float64{3, 4},
 		),
 	}
@@ -219,7 +254,10 @@ func TestBaselinesAreTotalOnRows(t *testing.T) {
 			}
 			m, err := trainer.Fit(context.Background(), d)
 			if err != nil {
-				t.Errorf("%s on %s: %v", method, name, err)
+				t.Errorf(
+					"%s on %s: %v",
+					method, name, err,
+				)
 				continue
 			}
 			if len(d.X) == 0 {
@@ -227,7 +265,10 @@ func TestBaselinesAreTotalOnRows(t *testing.T) {
 			}
 			for _, v := range predictRows(t, m, d.X) {
 				if math.IsNaN(v) || math.IsInf(v, 0) {
-					t.Errorf("%s on %s predicts %v", method, name, v)
+					t.Errorf(
+						"%s on %s predicts %v",
+						method, name, v,
+					)
 				}
 			}
 		}
@@ -237,7 +278,10 @@ func TestBaselinesAreTotalOnRows(t *testing.T) {
 func TestBaselineMissingCellsTakeTheMean(t *testing.T) {
 	m, err := nonprivate.OLS(
 		context.Background(),
-		newDesign([][]float64{{0, math.NaN(), 4, 8}}, []float64{1, 9, 5, 9}),
+		newDesign(
+			[][]float64{{0, math.NaN(), 4, 8}},
+			[]float64{1, 9, 5, 9},
+		),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -254,7 +298,10 @@ func TestBaselineMissingCellsTakeTheMean(t *testing.T) {
 
 func TestBaselineErrors(t *testing.T) {
 	ctx := context.Background()
-	good := newDesign([][]float64{{1, 2}}, []float64{3, 4})
+	good := newDesign(
+		[][]float64{{1, 2}},
+		[]float64{3, 4},
+	)
 	short := good
 	short.X = [][]float64{{1}}
 	unnamed := good
@@ -265,17 +312,26 @@ func TestBaselineErrors(t *testing.T) {
 			trainer, _ := nonprivate.Baseline(method)
 			m, err := trainer.Fit(ctx, d)
 			if !errors.Is(err, nonprivate.ErrShape) || m != nil {
-				t.Errorf("%s: %v, %v", method, m, err)
+				t.Errorf(
+					"%s: %v, %v",
+					method, m, err,
+				)
 			}
 		}
 	}
-	twice := newDesign([][]float64{{1, 2}, {3, 5}}, []float64{3, 4})
+	twice := newDesign(
+		[][]float64{{1, 2}, {3, 5}},
+		[]float64{3, 4},
+	)
 	twice.Names[1] = twice.Names[0]
 	var problem *regression.ModelError
 	if _, err := nonprivate.OLS(ctx, twice); !errors.As(err, &problem) {
 		t.Errorf("a name given twice: %v", err)
 	}
-	for _, lambda := range []float64{-1, math.NaN(), math.Inf(1)} {
+	for _, lambda := range []float64{
+		-1, math.NaN(),
+		math.Inf(1),
+	} {
 		_, err := nonprivate.Ridge(ctx, good, lambda)
 		if !errors.Is(err, nonprivate.ErrLambda) {
 			t.Errorf("ridge %v: %v", lambda, err)

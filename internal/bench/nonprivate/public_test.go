@@ -25,7 +25,10 @@ func TestOLSOnPublicTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows := regression.Rows{N: len(d.Y), Numeric: map[string][]float64{}}
+		rows := regression.Rows{
+			N:       len(d.Y),
+			Numeric: map[string][]float64{},
+		}
 		for j, name := range d.Names {
 			rows.Numeric[name] = d.X[j]
 		}
@@ -35,7 +38,10 @@ func TestOLSOnPublicTables(t *testing.T) {
 		}
 		got := regression.R2(pred, d.Y)
 		if math.Abs(got-want) > 1e-9 {
-			t.Errorf("%s: R2 %.12f, want %.12f", file, got, want)
+			t.Errorf(
+				"%s: R2 %.12f, want %.12f",
+				file, got, want,
+			)
 		}
 	}
 }

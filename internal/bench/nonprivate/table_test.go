@@ -14,7 +14,11 @@ import (
 func separatedTable(t *testing.T, n int, odd bool) *dataset.Table {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{
-		{Name: "side", Kind: dataset.Category, Categories: []string{"low", "high"}},
+		{
+			Name:       "side",
+			Kind:       dataset.Category,
+			Categories: []string{"low", "high"},
+		},
 		{Name: "a"},
 		{
 			Name:       "kind",
@@ -63,7 +67,10 @@ func TestOpenClassifiers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			model, err := fit(t.Context(), train.View(), 0, []int{1, 2})
+			model, err := fit(
+				t.Context(), train.View(), 0,
+				[]int{1, 2},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,7 +86,10 @@ func TestOpenClassifiers(t *testing.T) {
 			}
 			moved := odd && name == nonprivate.NonprivateOLS
 			if (right > 392) == moved {
-				t.Errorf("%s, rows in no class %v: %d of 400 are right", name, odd, right)
+				t.Errorf(
+					"%s, rows in no class %v: %d of 400 are right",
+					name, odd, right,
+				)
 			}
 		}
 	}
@@ -93,7 +103,10 @@ func TestForTableNumbers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := fit(t.Context(), table.View(), 1, []int{0, 2})
+	model, err := fit(
+		t.Context(), table.View(), 1,
+		[]int{0, 2},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +117,10 @@ func TestForTableNumbers(t *testing.T) {
 	for i, side := range table.Codes(0) { // a is on average -1/2 on the low side and 1/2 on the high one
 		want := float64(side) - .5
 		if math.Abs(prediction[i]-want) > .01 {
-			t.Fatalf("row %d: %v, want about %v", i, prediction[i], want)
+			t.Fatalf(
+				"row %d: %v, want about %v",
+				i, prediction[i], want,
+			)
 		}
 	}
 	var unknown *nonprivate.UnknownBaselineError

@@ -21,7 +21,10 @@ func newView(t testing.TB, x [][]float64, y []float64) (dataset.View, int) {
 	var schema dataset.Schema
 	var data []dataset.ColumnData
 	for j, c := range append(slices.Clone(x), y) {
-		schema.Columns = append(schema.Columns, dataset.Column{Name: fmt.Sprint("c", j)})
+		schema.Columns = append(
+			schema.Columns,
+			dataset.Column{Name: fmt.Sprint("c", j)},
+		)
 		data = append(data, dataset.ColumnData{Floats: c})
 	}
 	tab, err := dataset.NewTable(schema, data, nil)
@@ -52,7 +55,10 @@ func must[T any](v T, err error) T {
 func checkNear(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tolerance) {
-		t.Errorf("%s: %v, want %v within %v", what, got, want, tolerance)
+		t.Errorf(
+			"%s: %v, want %v within %v",
+			what, got, want, tolerance,
+		)
 	}
 }
 
@@ -89,13 +95,19 @@ func checkFrequencies(
 		total += p
 		got := count[columnsKey(d.Columns)]
 		if math.Abs(got-n*p) > 6*math.Sqrt(n*p*(1-p))+1 {
-			t.Errorf("%s: %v drawn %v times, expected %.1f", what, d.Columns, got, n*p)
+			t.Errorf(
+				"%s: %v drawn %v times, expected %.1f",
+				what, d.Columns, got, n*p,
+			)
 		}
 		delete(count, columnsKey(d.Columns))
 	}
 	checkNear(t, what+": total probability", total, 1, 1e-9)
 	if len(count) > 0 {
-		t.Errorf("%s: %d outcomes drawn that the law does not have", what, len(count))
+		t.Errorf(
+			"%s: %d outcomes drawn that the law does not have",
+			what, len(count),
+		)
 	}
 }
 

@@ -48,7 +48,10 @@ func rareBinary(n int) (x [][]float64, y []float64, x2 [][]float64, y2 []float64
 	x = append([][]float64{slices.Clone(y)}, rearrangedColumns(n, 7, 11)...)
 	x[1][n-1] = float64(n) / 2
 	x[2][n-1] = float64(n) / 2
-	return x, y, withRecord(x, 0, float64(n)/2, float64(n)/2), append(slices.Clone(y), 1)
+	return x, y, withRecord(
+		x, 0, float64(n)/2,
+		float64(n)/2,
+	), append(slices.Clone(y), 1)
 }
 
 // TestKendallWitnessTies shows that one record moves tau-b by 146, while the mechanism accounts for 3/2.
@@ -65,7 +68,11 @@ func TestKendallWitnessTies(t *testing.T) {
 		)
 	}
 	checkNear(t, "score", score(x, y)[0], n/2, 1e-9)
-	checkNear(t, "score with the record", score(x2, y2)[0], 353.73, .005)
+	checkNear(
+		t, "score with the record",
+		score(x2, y2)[0], 353.73,
+		.005,
+	)
 
 	// There are two rounds at epsilon 1, 1/2 each, so the noise of the first has scale 6.
 	a := must(Kendall{K: 2}.Law(x, y, epsilon))
@@ -76,7 +83,10 @@ func TestKendallWitnessTies(t *testing.T) {
 	)
 	checkNear(t, "log ratio of the first pick", loss, 24.4, .1)
 	if got := Loss(a, b); got < loss || loss <= epsilon {
-		t.Errorf("loss %v of both picks, %v of the first; the claim is %v", got, loss, epsilon)
+		t.Errorf(
+			"loss %v of both picks, %v of the first; the claim is %v",
+			got, loss, epsilon,
+		)
 	}
 
 	got := Loss(
@@ -84,7 +94,10 @@ func TestKendallWitnessTies(t *testing.T) {
 		soundKendall(x2, y2, 2, epsilon),
 	)
 	if got > epsilon {
-		t.Errorf("tau-a: loss %v above %v", got, epsilon)
+		t.Errorf(
+			"tau-a: loss %v above %v",
+			got, epsilon,
+		)
 	}
 }
 
@@ -101,10 +114,18 @@ func TestKendallWitnessConstant(t *testing.T) {
 	a := must(Kendall{K: 1}.Law(x, y, epsilon))
 	b := must(Kendall{K: 1}.Law(x2, y2, epsilon))
 	if len(a) != 1 || a.LogP(0) != 0 {
-		t.Errorf("law with a constant column %v, want column 0 with probability 1", a)
+		t.Errorf(
+			"law with a constant column %v, want column 0 with probability 1",
+			a,
+		)
 	}
-	if b.LogP(0) > math.Log(.1) || !math.IsInf(Loss(a, b), 1) {
-		t.Errorf("probability %v once it varies, loss %v", math.Exp(b.LogP(0)), Loss(a, b))
+	if b.LogP(0) > math.Log(.1) ||
+		!math.IsInf(Loss(a, b), 1) {
+		t.Errorf(
+			"probability %v once it varies, loss %v",
+			math.Exp(b.LogP(0)),
+			Loss(a, b),
+		)
 	}
 	// In the next rounds every score is NaN, and the last column is always picked.
 	if a := must(Kendall{K: 2}.Law(x, y, epsilon)); len(a) != 1 || a.LogP(0, 2) != 0 {
@@ -133,16 +154,25 @@ func TestKendallWitnessConstant(t *testing.T) {
 			soundKendall(x2, y2, k, epsilon),
 		)
 		if got > epsilon {
-			t.Errorf("tau-a, %d rounds: loss %v above %v", k, got, epsilon)
+			t.Errorf(
+				"tau-a, %d rounds: loss %v above %v",
+				k, got, epsilon,
+			)
 		}
 	}
 }
 
 // TestKendallScores compares tau-b with its definition on columns with ties.
 func TestKendallScores(t *testing.T) {
-	x := [][]float64{{1, 1, 2, 3, 3, 0}, {0, 1, 0, 1, 0, 1}, {-1, 5, 2, 2, 2, 7}}
+	x := [][]float64{
+		{1, 1, 2, 3, 3, 0},
+		{0, 1, 0, 1, 0, 1},
+		{-1, 5, 2, 2, 2, 7},
+	}
 	y := []float64{1, 2, 2, 3, 1, 0}
-	got := newTauB(context.Background(), x).tauWith(kendall.Rank(y, nil), untiedPairs(y))
+	got := newTauB(context.Background(), x).tauWith(
+		kendall.Rank(y, nil), untiedPairs(y),
+	)
 	for j := range x {
 		s := 0.0
 		inX := 0.0
@@ -156,7 +186,12 @@ func TestKendallScores(t *testing.T) {
 				inY += b * b
 			}
 		}
-		checkNear(t, "n/2 |tau-b|", got[j], 3*math.Abs(s)/math.Sqrt(inX*inY), 1e-12)
+		checkNear(
+			t, "n/2 |tau-b|",
+			got[j],
+			3*math.Abs(s)/math.Sqrt(inX*inY),
+			1e-12,
+		)
 	}
 }
 
@@ -183,10 +218,16 @@ func TestKendallDrawsItsLaw(t *testing.T) {
 	checkFrequencies(t, "kendall", must(m.Law(x, y, 3)), 20000, func(src Source) []int {
 		return p.drawRounds(dice{src})
 	})
-	got, err := m.Fit(context.Background(), fixedSource(2), v, target, 3, 0)
+	got, err := m.Fit(
+		context.Background(), fixedSource(2), v,
+		target, 3, 0,
+	)
 	want := p.drawRounds(dice{fixedSource(2)})
 	slices.Sort(want)
 	if err != nil || !slices.Equal(got.Columns, want) {
-		t.Errorf("fit %v %v, the rounds give %v", got.Columns, err, want)
+		t.Errorf(
+			"fit %v %v, the rounds give %v",
+			got.Columns, err, want,
+		)
 	}
 }

@@ -76,7 +76,12 @@ func TestCorrectedMechanismMatchesSpecification(t *testing.T) {
 // TestLipschitzWitnessOrder shows that two score vectors with a negligible difference, in reverse order, have a log
 // ratio of ln k at every epsilon.
 func TestLipschitzWitnessOrder(t *testing.T) {
-	for k, want := range map[int]float64{2: .693, 3: 1.099, 5: 1.609, 7: 1.946} {
+	for k, want := range map[int]float64{
+		2: .693,
+		3: 1.099,
+		5: 1.609,
+		7: 1.946,
+	} {
 		up := make([]float64, 2*k)
 		down := make([]float64, 2*k)
 		for j := range up {
@@ -121,7 +126,11 @@ func TestLipschitzWitnessOrder(t *testing.T) {
 // the target, so their scores are equal; the added record has a different rank in each.
 func TestLipschitzWitnessTables(t *testing.T) {
 	const n = 4000
-	for k, epsilons := range map[int][]float64{2: {.01, .5}, 3: {.01, .1, 1}, 5: {1}} {
+	for k, epsilons := range map[int][]float64{
+		2: {.01, .5},
+		3: {.01, .1, 1},
+		5: {1},
+	} {
 		x := make([][]float64, 2*k)
 		y := rearrangedColumns(n, 1)[0]
 		for j := range x {
@@ -135,7 +144,10 @@ func TestLipschitzWitnessTables(t *testing.T) {
 		y2 := append(slices.Clone(y), n)
 		for _, epsilon := range epsilons {
 			m := Lipschitz{K: k}
-			got := Loss(must(m.Law(x, y, epsilon)), must(m.Law(x2, y2, epsilon)))
+			got := Loss(
+				must(m.Law(x, y, epsilon)),
+				must(m.Law(x2, y2, epsilon)),
+			)
 			checkNear(
 				t,
 				fmt.Sprintf("k = %d, epsilon = %v", k, epsilon),
@@ -144,7 +156,10 @@ func TestLipschitzWitnessTables(t *testing.T) {
 				.01,
 			)
 			if got <= epsilon {
-				t.Errorf("k = %d: loss %v is not above the claim %v", k, got, epsilon)
+				t.Errorf(
+					"k = %d: loss %v is not above the claim %v",
+					k, got, epsilon,
+				)
 			}
 			before, err1 := tauA(t.Context(), x, y)
 			after, err2 := tauA(t.Context(), x2, y2)
@@ -156,7 +171,10 @@ func TestLipschitzWitnessTables(t *testing.T) {
 				correctedByDefinition(m.topK(epsilon), after),
 			)
 			if got > epsilon {
-				t.Errorf("k = %d: corrected loss %v above %v", k, got, epsilon)
+				t.Errorf(
+					"k = %d: corrected loss %v above %v",
+					k, got, epsilon,
+				)
 			}
 		}
 	}
@@ -178,14 +196,23 @@ func TestLipschitzWitnessSearch(t *testing.T) {
 		},
 		{
 			TopK{4, 1, .5, false},
-			[]float64{-1.334, 1.059, .653, 1.412, -1.307, 2.368},
-			[]float64{-2.334, 1.404, 1.653, 2.412, -.307, 1.368},
+			[]float64{
+				-1.334, 1.059, .653, 1.412,
+				-1.307, 2.368,
+			},
+			[]float64{
+				-2.334, 1.404, 1.653,
+				2.412, -.307, 1.368,
+			},
 			1.92,
 		},
 		{
 			TopK{3, 1, .25, false},
 			[]float64{-.148, .332, .159, .190, -2.940},
-			[]float64{-1.148, -.668, 1.159, -.810, -1.940},
+			[]float64{
+				-1.148, -.668, 1.159,
+				-.810, -1.940,
+			},
 			1.68,
 		},
 	} {
@@ -197,13 +224,22 @@ func TestLipschitzWitnessSearch(t *testing.T) {
 		checkNear(
 			t,
 			fmt.Sprint(x.m),
-			Loss(must(x.m.Law(x.a)), must(x.m.Law(x.b))),
+			Loss(
+				must(x.m.Law(x.a)),
+				must(x.m.Law(x.b)),
+			),
 			x.want,
 			.01,
 		)
-		got := Loss(correctedByDefinition(x.m, x.a), correctedByDefinition(x.m, x.b))
+		got := Loss(
+			correctedByDefinition(x.m, x.a),
+			correctedByDefinition(x.m, x.b),
+		)
 		if got > x.m.Epsilon {
-			t.Errorf("%v: corrected loss %v above %v", x.m, got, x.m.Epsilon)
+			t.Errorf(
+				"%v: corrected loss %v above %v",
+				x.m, got, x.m.Epsilon,
+			)
 		}
 	}
 }
@@ -228,7 +264,10 @@ func TestLipschitzCorrectedHolds(t *testing.T) {
 		}
 		got := Loss(correctedByDefinition(m, a), correctedByDefinition(m, b))
 		if got > m.Epsilon+1e-9 {
-			t.Fatalf("%v: loss %v for %v and %v", m, got, a, b)
+			t.Fatalf(
+				"%v: loss %v for %v and %v",
+				m, got, a, b,
+			)
 		}
 	}
 }
@@ -289,6 +328,9 @@ func TestLipschitzWide(t *testing.T) {
 	}.Draw(fixedSource(3), equal))
 	if len(
 		slices.Compact(got)) != k {
-		t.Errorf("%d different columns, want %d", len(got), k)
+		t.Errorf(
+			"%d different columns, want %d",
+			len(got), k,
+		)
 	}
 }

@@ -14,7 +14,10 @@ func TestNew(t *testing.T) {
 	for _, name := range Methods() {
 		m, err := New(name, Options{})
 		if err != nil || m.Name() != name {
-			t.Errorf("%s: %v, %v", name, m, err)
+			t.Errorf(
+				"%s: %v, %v",
+				name, m, err,
+			)
 		}
 	}
 	var unknown *UnknownMethodError
@@ -33,12 +36,19 @@ func TestNew(t *testing.T) {
 
 // TestMethodsRefuseInvalidSettings checks that every method refuses invalid settings before it reads a row.
 func TestMethodsRefuseInvalidSettings(t *testing.T) {
-	v, target := newView(t, rearrangedColumns(50, 7, 11, 13), rearrangedColumns(50, 3)[0])
+	v, target := newView(
+		t, rearrangedColumns(50, 7, 11, 13),
+		rearrangedColumns(50, 3)[0],
+	)
 	category, err := dataset.NewTable(
 		dataset.Schema{Columns: []dataset.Column{
 			{Name: "a"},
 			{Name: "b"},
-			{Name: "c", Kind: dataset.Category, Categories: []string{"u"}},
+			{
+				Name:       "c",
+				Kind:       dataset.Category,
+				Categories: []string{"u"},
+			},
 			{Name: "y"},
 		}},
 		[]dataset.ColumnData{
@@ -69,9 +79,15 @@ func TestMethodsRefuseInvalidSettings(t *testing.T) {
 			"epsilon NaN":      {v, target, math.NaN(), ErrBudget},
 			"epsilon infinite": {v, target, math.Inf(1), ErrBudget},
 		} {
-			_, err := m.Fit(ctx, fixedSource(1), x.v, x.target, x.epsilon, 1e-5)
+			_, err := m.Fit(
+				ctx, fixedSource(1), x.v,
+				x.target, x.epsilon, 1e-5,
+			)
 			if !errors.Is(err, x.want) {
-				t.Errorf("%s, %s: %v, want %v", name, what, err, x.want)
+				t.Errorf(
+					"%s, %s: %v, want %v",
+					name, what, err, x.want,
+				)
 			}
 		}
 		ended, cancel := context.WithCancel(ctx)
@@ -91,7 +107,10 @@ func TestMethodsRefuseInvalidSettings(t *testing.T) {
 			m := must(New(name, Options{K: k}))
 			_, err := m.Fit(ctx, fixedSource(1), v, target, 1, 0)
 			if !errors.Is(err, ErrCount) {
-				t.Errorf("%s, k = %d: %v", name, k, err)
+				t.Errorf(
+					"%s, k = %d: %v",
+					name, k, err,
+				)
 			}
 		}
 	}
@@ -106,15 +125,22 @@ func TestMethodsRefuseInvalidSettings(t *testing.T) {
 	}
 	wide := rearrangedColumns(50, slices.Repeat([]int{7}, 40)...)
 	for name, law := range map[string]func() (Law, error){
-		NameKendall: func() (Law, error) { return Kendall{K: 8}.Law(wide, wide[0], 1) },
-		NameSIS:     func() (Law, error) { return SIS{K: 8}.Law(wide, wide[0], 1) },
+		NameKendall: func() (Law, error) {
+			return Kendall{K: 8}.Law(wide, wide[0], 1)
+		},
+		NameSIS: func() (Law, error) {
+			return SIS{K: 8}.Law(wide, wide[0], 1)
+		},
 		NameLipschitz: func() (Law, error) {
 			return Lipschitz{K: 8}.Law(wide, wide[0], 1)
 		},
 	} {
 		_, err := law()
 		if !errors.Is(err, ErrLarge) {
-			t.Errorf("%s: law of 40 columns: %v", name, err)
+			t.Errorf(
+				"%s: law of 40 columns: %v",
+				name, err,
+			)
 		}
 	}
 }
@@ -125,17 +151,35 @@ func TestMethodsAcceptAnyCells(t *testing.T) {
 	nan := math.NaN()
 	inf := math.Inf(1)
 	for what, columns := range map[string][][]float64{
-		"no rows":  {{}, {}, {}, {}},
-		"one row":  {{1}, {2}, {3}, {4}},
-		"constant": {{1, 1, 1}, {2, 2, 2}, {0, 0, 0}, {5, 5, 5}},
-		"missing":  {{nan, nan, nan}, {1, nan, 2}, {nan, nan, 1}, {nan, 1, 2}},
-		"infinite": {{inf, -inf, inf}, {1e308, 2, -1e308}, {inf, 1, 2}, {-inf, inf, 0}},
+		"no rows": {{}, {}, {}, {}},
+		"one row": {{1}, {2}, {3}, {4}},
+		"constant": {
+			{1, 1, 1},
+			{2, 2, 2},
+			{0, 0, 0},
+			{5, 5, 5},
+		},
+		"missing": {
+			{nan, nan, nan},
+			{1, nan, 2},
+			{nan, nan, 1},
+			{nan, 1, 2},
+		},
+		"infinite": {
+			{inf, -inf, inf},
+			{1e308, 2, -1e308},
+			{inf, 1, 2},
+			{-inf, inf, 0},
+		},
 	} {
 		v, _ := newView(t, columns[:3], columns[3])
 		for _, name := range []string{NameSIS, NameLipschitz, NameKendall} {
 			for _, peeling := range []bool{false, true} {
 				m := must(New(name, Options{K: 2, Peeling: peeling}))
-				got, err := m.Fit(t.Context(), fixedSource(1), v, 1, 1, 0)
+				got, err := m.Fit(
+					t.Context(), fixedSource(1), v,
+					1, 1, 0,
+				)
 				if err != nil ||
 					len(got.Columns) == 0 ||
 					len(got.Columns) > 2 ||
@@ -143,7 +187,10 @@ func TestMethodsAcceptAnyCells(t *testing.T) {
 					slices.Contains(got.Columns, 1) ||
 					!slices.IsSorted(got.Columns) ||
 					got.Columns[len(got.Columns)-1] > 3 {
-					t.Errorf("%s, %s: %v, %v", what, name, got, err)
+					t.Errorf(
+						"%s, %s: %v, %v",
+						what, name, got, err,
+					)
 				}
 			}
 		}
@@ -153,17 +200,26 @@ func TestMethodsAcceptAnyCells(t *testing.T) {
 // TestLoss checks that the loss is the largest log ratio in either direction.
 func TestLoss(t *testing.T) {
 	half := math.Log(.5)
-	law := Law{{[]int{0}, math.Log(.9)}, {[]int{1}, math.Log(.1)}}
+	law := Law{
+		{[]int{0}, math.Log(.9)},
+		{[]int{1}, math.Log(.1)},
+	}
 	checkNear(
 		t,
 		"loss",
-		Loss(law, Law{{[]int{1}, half}, {[]int{0}, half}}),
+		Loss(
+			law,
+			Law{{[]int{1}, half}, {[]int{0}, half}},
+		),
 		math.Log(5),
 		1e-12,
 	)
 	checkNear(t, "loss with itself", Loss(law, law), 0, 0)
 	if !math.IsInf(Loss(law, Law{{[]int{0}, 0}}), 1) ||
-		!math.IsInf(Loss(Law{{[]int{0}, 0}}, law), 1) {
+		!math.IsInf(
+			Loss(Law{{[]int{0}, 0}}, law),
+			1,
+		) {
 		t.Error("an outcome of one law only costs nothing")
 	}
 }
@@ -193,9 +249,14 @@ func TestRandomDrawsAreUniform(t *testing.T) {
 	}
 	frequency := func(what string, got, p float64) {
 		t.Helper()
-		checkNear(t, what, got, runs*p, 6*math.Sqrt(runs*p*(1-p)))
+		checkNear(
+			t, what, got, runs*p,
+			6*math.Sqrt(runs*p*(1-p)),
+		)
 	}
-	if len(permutations) != 6 || len(subsets) != 3 || len(coins) != 5 {
+	if len(permutations) != 6 ||
+		len(subsets) != 3 ||
+		len(coins) != 5 {
 		t.Fatalf(
 			"%d permutations, %d subsets, %d coins",
 			len(permutations),

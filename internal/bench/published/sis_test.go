@@ -26,7 +26,9 @@ func halfTable(n int) (x [][]float64, y []float64, x2 [][]float64, y2 []float64)
 // clampedScores returns the score of this project: |sum x y| of cells clamped to [-1, 1], here with the identity as the public
 // map. It changes by at most 1 either way.
 func clampedScores(x [][]float64, y []float64) []float64 {
-	clamp := func(v float64) float64 { return min(max(v, -1), 1) }
+	clamp := func(v float64) float64 {
+		return min(max(v, -1), 1)
+	}
 	scores := make([]float64, len(x))
 	for j := range x {
 		sum := 0.0
@@ -53,7 +55,10 @@ func TestSISWitness(t *testing.T) {
 	checkNear(
 		t,
 		"log ratio",
-		Loss(must(m.Law(x, y, epsilon)), must(m.Law(x2, y2, epsilon))),
+		Loss(
+			must(m.Law(x, y, epsilon)),
+			must(m.Law(x2, y2, epsilon)),
+		),
 		25.0,
 		.05,
 	)
@@ -62,25 +67,37 @@ func TestSISWitness(t *testing.T) {
 		must(SIS{K: 1}.Law(x2, y2, epsilon)),
 	)
 	if got < 10 {
-		t.Errorf("by the canonical Lipschitz mechanism the loss is %v only", got)
+		t.Errorf(
+			"by the canonical Lipschitz mechanism the loss is %v only",
+			got,
+		)
 	}
 	sound := func(x [][]float64, y []float64) Law {
 		return must(peelOnce(clampedScores(x, y), 1, 2/epsilon).listOutcomes())
 	}
 	if got := Loss(sound(x, y), sound(x2, y2)); got > epsilon {
-		t.Errorf("plain sums: loss %v above %v", got, epsilon)
+		t.Errorf(
+			"plain sums: loss %v above %v",
+			got, epsilon,
+		)
 	}
 
 	x, y, x2, y2 = halfTable(1000)
 	checkNear(
 		t,
 		"log ratio at n = 1000",
-		Loss(must(m.Law(x, y, epsilon)), must(m.Law(x2, y2, epsilon))),
+		Loss(
+			must(m.Law(x, y, epsilon)),
+			must(m.Law(x2, y2, epsilon)),
+		),
 		250,
 		1,
 	)
 	if got := Loss(sound(x, y), sound(x2, y2)); got > epsilon {
-		t.Errorf("plain sums, n = 1000: loss %v above %v", got, epsilon)
+		t.Errorf(
+			"plain sums, n = 1000: loss %v above %v",
+			got, epsilon,
+		)
 	}
 }
 
@@ -100,7 +117,11 @@ func TestSISScores(t *testing.T) {
 	checkNear(t, "y with itself", s[0], 30.0/16, 1e-12)
 	checkNear(t, "y in other units", s[1], 30.0/16, 1e-12)
 	checkNear(t, "constant", s[2], 0, 0)
-	checkNear(t, "huge", s[3], (3+2+4)/4.0, 1e-12)
+	checkNear(
+		t, "huge", s[3],
+		(3+2+4)/4.0,
+		1e-12,
+	)
 	checkNear(t, "zero", s[4], 0, 0)
 }
 
@@ -121,7 +142,10 @@ func TestSISDrawsItsLaw(t *testing.T) {
 		return got.Columns
 	})
 	m.Peeling = true
-	got, err := m.Fit(context.Background(), fixedSource(1), v, target, 3, 0)
+	got, err := m.Fit(
+		context.Background(), fixedSource(1), v,
+		target, 3, 0,
+	)
 	if err != nil || len(got.Columns) != 2 {
 		t.Errorf("peeling fit: %v, %v", got, err)
 	}

@@ -47,7 +47,10 @@ func soundCheck(s *Depths, e, delta float64) float64 {
 		for q := inner; q <= s.m/2; q++ {
 			terms = append(
 				terms,
-				e*float64(q)+logLess(s.volume[q-1], append(s.volume, math.Inf(-1))[q]),
+				e*float64(q)+logLess(
+					s.volume[q-1],
+					append(s.volume, math.Inf(-1))[q],
+				),
 			)
 		}
 		if !(s.volume[outer-1]+e*float64(s.t+k+2)-logSum(terms) <= math.Log(delta)) {
@@ -60,7 +63,11 @@ func soundCheck(s *Depths, e, delta float64) float64 {
 // scale 1/e1, weights of e' = .3 epsilon.
 func soundPass(s *Depths, epsilon, delta float64) float64 {
 	e1 := .4 * epsilon
-	return logPass(soundCheck(s, .3*epsilon, delta), math.Log(1/(2*delta))/e1, 1/e1)
+	return logPass(
+		soundCheck(s, .3*epsilon, delta),
+		math.Log(1/(2*delta))/e1,
+		1/e1,
+	)
 }
 
 // TestTukeyWitnessPass shows that the bit "passed" has a log ratio of 2/epsilon if one model moves the distance by 1,
@@ -74,9 +81,16 @@ func TestTukeyWitnessPass(t *testing.T) {
 	a := must(NewDepths(twoHeaps(m, 100), epsilon, delta))
 	b := must(NewDepths(twoHeaps(m, 99), epsilon, delta))
 	if a.Distance() != 21 || b.Distance() != 20 {
-		t.Fatalf("distances %d and %d, want 21 and 20", a.Distance(), b.Distance())
+		t.Fatalf(
+			"distances %d and %d, want 21 and 20",
+			a.Distance(), b.Distance(),
+		)
 	}
-	checkNear(t, "log ratio", a.LogPass()-b.LogPass(), 2/epsilon, 1e-9)
+	checkNear(
+		t, "log ratio",
+		a.LogPass()-b.LogPass(),
+		2/epsilon, 1e-9,
+	)
 	got := a.LogPass() - b.LogPass()
 	if got <= epsilon/2 {
 		t.Errorf("log ratio %v within the check's share", got)
@@ -84,7 +98,10 @@ func TestTukeyWitnessPass(t *testing.T) {
 	// The delta does not cover the event, whose log ratio is above epsilon.
 	got = deltaOfEvent(a.LogPass(), b.LogPass(), epsilon)
 	if got < .08 {
-		t.Errorf("delta %v suffices at epsilon %v, the claim is %v", got, epsilon, delta)
+		t.Errorf(
+			"delta %v suffices at epsilon %v, the claim is %v",
+			got, epsilon, delta,
+		)
 	}
 	for _, zeros := range []int{100, 99, 98, 90} {
 		a := must(NewDepths(twoHeaps(m, zeros), epsilon, delta))
@@ -114,14 +131,20 @@ func TestTukeyWitnessPassRecords(t *testing.T) {
 	}
 	before := pass(198)
 	p := 198.0 / 397
-	after := logSum([]float64{math.Log(p) + pass(197), math.Log(1-p) + pass(198)})
+	after := logSum([]float64{
+		math.Log(p) + pass(197),
+		math.Log(1-p) + pass(198),
+	})
 	checkNear(t, "log ratio", before-after, .676, .005)
 	if got := before - after; got <= epsilon {
 		t.Errorf("log ratio %v within %v", got, epsilon)
 	}
 	got := deltaOfEvent(before, after, epsilon)
 	if got < .02 {
-		t.Errorf("delta %v suffices, the claim is %v", got, delta)
+		t.Errorf(
+			"delta %v suffices, the claim is %v",
+			got, delta,
+		)
 	}
 }
 
@@ -135,7 +158,10 @@ func TestTukeyWitnessJump(t *testing.T) {
 	)
 	a := must(NewDepths(twoHeaps(m, 60), epsilon, delta))
 	b := must(NewDepths(twoHeaps(m, 59), epsilon, delta))
-	if a.LargestK() != 0 || b.LargestK() != -1 || a.Distance() != 1 || b.Distance() != -1 {
+	if a.LargestK() != 0 ||
+		b.LargestK() != -1 ||
+		a.Distance() != 1 ||
+		b.Distance() != -1 {
 		t.Errorf(
 			"largest k %d and %d, distances %d and %d; want 0, -1, 1, -1",
 			a.LargestK(),
@@ -144,7 +170,11 @@ func TestTukeyWitnessJump(t *testing.T) {
 			b.Distance(),
 		)
 	}
-	checkNear(t, "log ratio", a.LogPass()-b.LogPass(), 4/epsilon, 1e-9)
+	checkNear(
+		t, "log ratio",
+		a.LogPass()-b.LogPass(),
+		4/epsilon, 1e-9,
+	)
 	got := math.Abs(soundPass(a, epsilon, delta) -
 		soundPass(b, epsilon, delta))
 	if got > .4*epsilon+1e-9 {
@@ -171,7 +201,10 @@ func TestTukeyWitnessJump(t *testing.T) {
 		}
 	}
 	if len(seen) < 50 {
-		t.Errorf("only %d different values of k were tried", len(seen))
+		t.Errorf(
+			"only %d different values of k were tried",
+			len(seen),
+		)
 	}
 }
 
@@ -204,8 +237,15 @@ func TestTukeyWitnessModel(t *testing.T) {
 		a := must(NewDepths(before, 2*e, 1e-5))
 		b := must(NewDepths(after, 2*e, 1e-5))
 		y := []float64{before[m-1-right][0] + .5}
-		if a.t != 6 || a.depthOf(0, y[0]) != right || b.depthOf(0, y[0]) != right-1 {
-			t.Fatalf("t = %d, depths %d and %d", a.t, a.depthOf(0, y[0]), b.depthOf(0, y[0]))
+		if a.t != 6 ||
+			a.depthOf(0, y[0]) != right ||
+			b.depthOf(0, y[0]) != right-1 {
+			t.Fatalf(
+				"t = %d, depths %d and %d",
+				a.t,
+				a.depthOf(0, y[0]),
+				b.depthOf(0, y[0]),
+			)
 		}
 		return b.LogIntended(y) - a.LogIntended(y), b.LogDensity(y) - a.LogDensity(y)
 	}
@@ -223,7 +263,11 @@ func TestTukeyWitnessModel(t *testing.T) {
 			)
 		}
 	}
-	checkNear(t, "log density ratio, limit", must2(ratio(1e9, 8)), -2*e, 1e-6)
+	checkNear(
+		t, "log density ratio, limit",
+		must2(ratio(1e9, 8)),
+		-2*e, 1e-6,
+	)
 
 	// The draw as published weights one depth and draws from the next, so a wide gap moves its density without bound.
 	for width, least := range map[float64]float64{100: 3, 1e4: 7, 1e8: 16} {
@@ -269,7 +313,11 @@ func TestTukeyWitnessBatches(t *testing.T) {
 	for both := 60; both <= 200; both++ { // number of batches of two zeros, equal to that of two ones
 		mixed := 500 - 2*both
 		s := must(NewDepths(
-			heapModels(map[float64]int{0: both, .5: mixed, 1: both}),
+			heapModels(map[float64]int{
+				0:  both,
+				.5: mixed,
+				1:  both,
+			}),
 			epsilon,
 			delta,
 		))
@@ -278,7 +326,10 @@ func TestTukeyWitnessBatches(t *testing.T) {
 		out += p * math.Exp(s.LogPass()) * inside(s, both)
 	}
 	if in > 1e-15 || out < .999 {
-		t.Fatalf("probability of a model at .5: %v with 999 records, %v with 1000", in, out)
+		t.Fatalf(
+			"probability of a model at .5: %v with 999 records, %v with 1000",
+			in, out,
+		)
 	}
 	got := math.Log(out / in)
 	if got < 30*epsilon {
@@ -286,7 +337,10 @@ func TestTukeyWitnessBatches(t *testing.T) {
 	}
 	got = deltaOfEvent(math.Log(out), math.Log(in), epsilon)
 	if got < .99 {
-		t.Errorf("delta %v suffices at epsilon %v, the claim is %v", got, epsilon, delta)
+		t.Errorf(
+			"delta %v suffices at epsilon %v, the claim is %v",
+			got, epsilon, delta,
+		)
 	}
 
 	// The next loop measures the same by running the mechanism.
@@ -299,7 +353,10 @@ func TestTukeyWitnessBatches(t *testing.T) {
 				y[i] = float64(i % 2)
 			}
 			v, target := newView(t, nil, y)
-			got, err := Tukey{Models: m}.Fit(t.Context(), src, v, target, epsilon, delta)
+			got, err := Tukey{Models: m}.Fit(
+				t.Context(), src, v, target, epsilon,
+				delta,
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -309,7 +366,10 @@ func TestTukeyWitnessBatches(t *testing.T) {
 		}
 		want := map[int]int{999: 0, 1000: 20}[n]
 		if near5 != want {
-			t.Errorf("%d records: %d of 20 models are .5, want %d", n, near5, want)
+			t.Errorf(
+				"%d records: %d of 20 models are .5, want %d",
+				n, near5, want,
+			)
 		}
 	}
 
@@ -318,7 +378,11 @@ func TestTukeyWitnessBatches(t *testing.T) {
 	after := must(Batches(fixedSource(1), 1000, m, 1))
 	for b := range before {
 		if len(before[b]) != 1 || len(after[b]) != 2 {
-			t.Fatalf("batch %d has %d and %d records", b, len(before[b]), len(after[b]))
+			t.Fatalf(
+				"batch %d has %d and %d records",
+				b, len(before[b]),
+				len(after[b]),
+			)
 		}
 	}
 	// With a coin for each record, one bucket changes.
@@ -372,7 +436,10 @@ func TestTukeyDensity(t *testing.T) {
 	}
 	for range runs {
 		p := s.drawPoint(d)
-		count[[2]int{cell(0, p[0]), cell(1, p[1])}]++
+		count[[2]int{
+			cell(0, p[0]),
+			cell(1, p[1]),
+		}]++
 	}
 	total := 0.0
 	for a := range m + 1 {
@@ -381,21 +448,34 @@ func TestTukeyDensity(t *testing.T) {
 			if a > 0 && a < m && b > 0 && b < m {
 				x := s.x[0]
 				y := s.x[1]
-				middle := []float64{(x[a-1] + x[a]) / 2, (y[b-1] + y[b]) / 2}
+				middle := []float64{
+					(x[a-1] + x[a]) / 2,
+					(y[b-1] + y[b]) / 2,
+				}
 				p = math.Exp(s.LogDensity(middle)) * (x[a] - x[a-1]) * (y[b] - y[b-1])
 			}
 			total += p
 			got := count[[2]int{a, b}]
 			if math.Abs(got-runs*p) > 6*math.Sqrt(runs*p)+1e-9 {
-				t.Errorf("cell %d %d: %v points, expected %.1f", a, b, got, runs*p)
+				t.Errorf(
+					"cell %d %d: %v points, expected %.1f",
+					a, b, got, runs*p,
+				)
 			}
 		}
 	}
 	checkNear(t, "integral", total, 1, 1e-9)
 	// The draw never reaches depth t, which the paper's mechanism includes.
-	edge := []float64{(s.x[0][2] + s.x[0][3]) / 2, (s.x[1][5] + s.x[1][6]) / 2}
-	if !math.IsInf(s.LogDensity(edge), -1) || math.IsInf(s.LogIntended(edge), -1) {
-		t.Errorf("depth t: density %v, intended %v", s.LogDensity(edge), s.LogIntended(edge))
+	edge := []float64{
+		(s.x[0][2] + s.x[0][3]) / 2,
+		(s.x[1][5] + s.x[1][6]) / 2,
+	}
+	if !math.IsInf(s.LogDensity(edge), -1) ||
+		math.IsInf(s.LogIntended(edge), -1) {
+		t.Errorf(
+			"depth t: density %v, intended %v",
+			s.LogDensity(edge), s.LogIntended(edge),
+		)
 	}
 }
 
@@ -407,18 +487,39 @@ func TestTukeyVolumes(t *testing.T) {
 		models = append(models, []float64{float64(i), v * v * v})
 	}
 	s := must(NewDepths(models, 1, 1e-5)) // weight .5
-	for i, want := range []float64{3660.25, 1640.25, 600.25, 156.25, 20.25, .25} {
-		checkNear(t, fmt.Sprintf("volume %d", i+1), math.Exp(s.volume[i]), want, 1e-9*want)
+	for i, want := range []float64{
+		3660.25, 1640.25, 600.25, 156.25,
+		20.25, .25,
+	} {
+		checkNear(
+			t,
+			fmt.Sprintf("volume %d", i+1),
+			math.Exp(s.volume[i]), want,
+			1e-9*want,
+		)
 	}
 	if s.t != 3 {
 		t.Errorf("t = %d", s.t)
 	}
-	checkNear(t, "weight", math.Exp(logSum(s.depthLogs())), 3243.4528401, 1e-6)
+	checkNear(
+		t, "weight",
+		math.Exp(logSum(s.depthLogs())),
+		3243.4528401, 1e-6,
+	)
 	// Depth 4 is first in the first coefficient: lengths 5 and 3 there, and then 6.75, that of depth 5, as published
 	// (31.25 would be right).
 	logs := s.firstLogs(4)
-	checkNear(t, "first coefficient", math.Exp(logs[0]), (5-3)*6.75, 1e-9)
-	checkNear(t, "second coefficient", math.Exp(logs[1]), (31.25-6.75)*3, 1e-9)
+	checkNear(
+		t, "first coefficient",
+		math.Exp(logs[0]),
+		(5-3)*6.75, 1e-9,
+	)
+	checkNear(
+		t, "second coefficient",
+		math.Exp(logs[1]),
+		(31.25-6.75)*3,
+		1e-9,
+	)
 }
 
 // TestTukeyPasses compares the exact probability to pass with the frequency of runs.
@@ -434,6 +535,9 @@ func TestTukeyPasses(t *testing.T) {
 		}
 	}
 	if math.Abs(passed-runs*p) > 6*math.Sqrt(runs*p*(1-p)) {
-		t.Errorf("passed %v of %d, expected %.0f", passed, runs, runs*p)
+		t.Errorf(
+			"passed %v of %d, expected %.0f",
+			passed, runs, runs*p,
+		)
 	}
 }

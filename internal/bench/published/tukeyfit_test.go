@@ -19,7 +19,10 @@ func TestTukeyFit(t *testing.T) {
 	}
 	x, y := line(5003)
 	v, target := newView(t, x, y)
-	got, err := Tukey{}.Fit(t.Context(), fixedSource(1), v, target, 2, 1e-5)
+	got, err := Tukey{}.Fit(
+		t.Context(), fixedSource(1), v,
+		target, 2, 1e-5,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,20 +34,29 @@ func TestTukeyFit(t *testing.T) {
 
 	x, y = line(60)
 	v, target = newView(t, x, y)
-	_, err = (Tukey{Models: 20}).Fit(t.Context(), fixedSource(1), v, target, 1, 1e-5)
+	_, err = (Tukey{Models: 20}).Fit(
+		t.Context(), fixedSource(1), v,
+		target, 1, 1e-5,
+	)
 	if !errors.Is(
 		err, ErrAbstained) {
 		t.Errorf("20 models: %v", err)
 	}
 	for _, m := range []int{7, 31} {
-		_, err := (Tukey{Models: m}).Fit(t.Context(), fixedSource(1), v, target, 1, 1e-5)
+		_, err := (Tukey{Models: m}).Fit(
+			t.Context(), fixedSource(1), v,
+			target, 1, 1e-5,
+		)
 		if !errors.Is(
 			err, ErrTooFew) {
 			t.Errorf("%d models: %v", m, err)
 		}
 	}
 	v, target = newView(t, [][]float64{{}}, nil)
-	_, err = (Tukey{}).Fit(t.Context(), fixedSource(1), v, target, 1, 1e-5)
+	_, err = (Tukey{}).Fit(
+		t.Context(), fixedSource(1), v,
+		target, 1, 1e-5,
+	)
 	if !errors.Is(err, ErrTooFew) {
 		t.Errorf("no records: %v", err)
 	}
@@ -53,8 +65,15 @@ func TestTukeyFit(t *testing.T) {
 // TestTukeyLeastSquares checks that a batch is fitted exactly, that the solution of least norm is chosen among
 // several, and that models are finite for cells of any size.
 func TestTukeyLeastSquares(t *testing.T) {
-	x := [][]float64{{0, 1, 2, 3}, {0, 1, 2, 3}}
-	got := leastSquares(x, []float64{1, 3, 5, 7}, []int{3, 0, 1})
+	x := [][]float64{
+		{0, 1, 2, 3},
+		{0, 1, 2, 3},
+	}
+	got := leastSquares(
+		x,
+		[]float64{1, 3, 5, 7},
+		[]int{3, 0, 1},
+	)
 	for j, want := range []float64{1, 1, 1} {
 		checkNear(t, fmt.Sprint("coefficient ", j), got[j], want, 1e-12)
 	}

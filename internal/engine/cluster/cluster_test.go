@@ -33,14 +33,21 @@ func (h *here) Run(ctx context.Context, order []byte, tasks [][]byte) ([][]byte,
 	for i := range tasks {
 		err := Work(
 			ctx,
-			bytes.NewReader(slices.Concat(order, []byte{'\n'}, tasks[i], []byte{'\n'})),
+			bytes.NewReader(slices.Concat(
+				order, []byte{'\n'},
+				tasks[i],
+				[]byte{'\n'},
+			)),
 			&out,
 		)
 		if err != nil {
 			return nil, err
 		}
 	}
-	answers := bytes.Split(bytes.TrimSuffix(out.Bytes(), []byte("\n")), []byte("\n"))
+	answers := bytes.Split(
+		bytes.TrimSuffix(out.Bytes(), []byte("\n")),
+		[]byte("\n"),
+	)
 	rand.Shuffle(len(answers), func(i, j int) {
 		answers[i], answers[j] = answers[j], answers[i]
 	})
@@ -66,8 +73,16 @@ func writeTable(t *testing.T) (string, dataset.Schema) {
 	}
 	return filepath.Join(dir, "*.csv"),
 		dataset.Schema{Columns: []dataset.Column{
-			{Name: "y", Lower: 0, Upper: 10},
-			{Name: "x", Lower: 0, Upper: 10},
+			{
+				Name:  "y",
+				Lower: 0,
+				Upper: 10,
+			},
+			{
+				Name:  "x",
+				Lower: 0,
+				Upper: 10,
+			},
 		}}
 }
 
@@ -75,16 +90,25 @@ func writeTable(t *testing.T) (string, dataset.Schema) {
 // has the sums of a table in memory.
 func TestClusterRecordsFollowFiles(t *testing.T) {
 	path, schema := writeTable(t)
-	e, stats, err := Open(t.Context(), &here{}, path, schema, dataset.ReadOptions{})
+	e, stats, err := Open(
+		t.Context(), &here{}, path,
+		schema, dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, read, err := dataset.Read(t.Context(), path, schema, dataset.ReadOptions{})
+	want, read, err := dataset.Read(
+		t.Context(), path, schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if stats.Rows != 10 || !slices.Equal(stats.Columns, read.Columns) {
-		t.Errorf("the workers counted %+v, want %+v", stats, read)
+		t.Errorf(
+			"the workers counted %+v, want %+v",
+			stats, read,
+		)
 	}
 	firsts := []uint64{}
 	for _, s := range e.splits {
@@ -108,7 +132,10 @@ func TestClusterRecordsFollowFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.Equal(got, inMemory) {
-			t.Errorf("part %+v: %d records, want %d", part, got, inMemory)
+			t.Errorf(
+				"part %+v: %d records, want %d",
+				part, got, inMemory,
+			)
 		}
 	}
 }
@@ -118,7 +145,10 @@ func TestClusterRecordsFollowFiles(t *testing.T) {
 func TestFailClosed(t *testing.T) {
 	path, schema := writeTable(t)
 	h := &here{}
-	e, _, err := Open(t.Context(), h, path, schema, dataset.ReadOptions{})
+	e, _, err := Open(
+		t.Context(), h, path, schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,14 +173,22 @@ func TestFailClosed(t *testing.T) {
 		}
 	}
 	for name, spoil := range map[string]func([][]byte) [][]byte{
-		"lost":     func(a [][]byte) [][]byte { return a[1:] },
-		"all lost": func([][]byte) [][]byte { return nil },
-		"doubled":  func(a [][]byte) [][]byte { return append(a, a[0]) },
+		"lost": func(a [][]byte) [][]byte {
+			return a[1:]
+		},
+		"all lost": func([][]byte) [][]byte {
+			return nil
+		},
+		"doubled": func(a [][]byte) [][]byte {
+			return append(a, a[0])
+		},
 		"one for another": func(a [][]byte) [][]byte {
 			a[0] = a[1]
 			return a
 		},
-		"of another pass": func(a [][]byte) [][]byte { return before },
+		"of another pass": func(a [][]byte) [][]byte {
+			return before
+		},
 		"cut": func(a [][]byte) [][]byte {
 			a[0] = a[0][:len(a[0])-4]
 			return a
@@ -171,14 +209,16 @@ func TestFailClosed(t *testing.T) {
 			a[0] = append(a[0], "AAAA"...)
 			return a
 		},
-		"one more": func(a [][]byte) [][]byte { return append(a, []byte("x")) },
-		"format":   bit(0),
-		"number":   bit(len(format)),
-		"piece":    bit(len(format) + 4),
-		"pieces":   bit(len(format) + 8),
-		"length":   bit(len(format) + 12),
-		"sum":      bit(headBytes + 1),
-		"MAC":      bit(-1),
+		"one more": func(a [][]byte) [][]byte {
+			return append(a, []byte("x"))
+		},
+		"format": bit(0),
+		"number": bit(len(format)),
+		"piece":  bit(len(format) + 4),
+		"pieces": bit(len(format) + 8),
+		"length": bit(len(format) + 12),
+		"sum":    bit(headBytes + 1),
+		"MAC":    bit(-1),
 	} {
 		h.spoil = func(a [][]byte) [][]byte {
 			return spoil(slices.Clone(a))
@@ -196,7 +236,10 @@ func TestFailClosed(t *testing.T) {
 	}
 	h.spoil = nil
 	if got, err := e.Sum(t.Context(), pass); err != nil || got[0] != 10 {
-		t.Errorf("after that, unspoilt: %d, %v", got, err)
+		t.Errorf(
+			"after that, unspoilt: %d, %v",
+			got, err,
+		)
 	}
 }
 
@@ -204,7 +247,10 @@ func TestFailClosed(t *testing.T) {
 func TestAnswersInTurn(t *testing.T) {
 	path, schema := writeTable(t)
 	h := &here{}
-	e, _, err := Open(t.Context(), h, path, schema, dataset.ReadOptions{})
+	e, _, err := Open(
+		t.Context(), h, path, schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +259,9 @@ func TestAnswersInTurn(t *testing.T) {
 		Statistic: mechanism.Number{},
 	}
 	begun := 0
-	e.Passing = func() { begun++ }
+	e.Passing = func() {
+		begun++
+	}
 	if _, err := e.Sum(t.Context(), pass); err != nil || begun != 1 {
 		t.Errorf("%d passes begin: %v", begun, err)
 	}
@@ -235,13 +283,18 @@ func TestAnswersInTurn(t *testing.T) {
 			func(i int, content []byte) error {
 				n, err := readSums(content, 1)
 				if i != len(counts) {
-					t.Errorf("answer %d comes after %d", i, len(counts))
+					t.Errorf(
+						"answer %d comes after %d",
+						i, len(counts),
+					)
 				}
 				counts = append(counts, n...)
 				return err
 			},
 		)
-		if err != nil || h.passes != want || !slices.Equal(counts, []int64{3, 0, 7}) {
+		if err != nil ||
+			h.passes != want ||
+			!slices.Equal(counts, []int64{3, 0, 7}) {
 			t.Errorf(
 				"%d bytes: %d queries, want %d; %d records: %v",
 				bytes,
@@ -257,7 +310,10 @@ func TestAnswersInTurn(t *testing.T) {
 // TestFileChanged checks that a pass ends with an error if a file has been replaced or removed.
 func TestFileChanged(t *testing.T) {
 	path, schema := writeTable(t)
-	e, _, err := Open(t.Context(), &here{}, path, schema, dataset.ReadOptions{})
+	e, _, err := Open(
+		t.Context(), &here{}, path,
+		schema, dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +343,10 @@ func TestFileChanged(t *testing.T) {
 // TestSameBytes checks that a task that is carried out again has the same answer.
 func TestSameBytes(t *testing.T) {
 	path, schema := writeTable(t)
-	e, _, err := Open(t.Context(), &here{}, path, schema, dataset.ReadOptions{})
+	e, _, err := Open(
+		t.Context(), &here{}, path,
+		schema, dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,12 +383,16 @@ func TestSameBytes(t *testing.T) {
 	}
 	once := work(first, second)
 	twice := work(first, second, second)
-	if len(once) == 0 || !bytes.Equal(twice, slices.Concat(once, once)) {
+	if len(once) == 0 ||
+		!bytes.Equal(twice, slices.Concat(once, once)) {
 		t.Errorf("%q, then %q", once, twice)
 	}
 	other := work(first, first, second)
 	if !bytes.Equal(other, once) {
-		t.Errorf("%q behind two orders, %q behind one", other, once)
+		t.Errorf(
+			"%q behind two orders, %q behind one",
+			other, once,
+		)
 	}
 	for _, lines := range [][][]byte{
 		{second},
@@ -344,7 +407,10 @@ func TestSameBytes(t *testing.T) {
 			&out,
 		)
 		if !errors.Is(err, ErrVersion) || out.Len() > 0 {
-			t.Errorf("%v, %q", err, out.String())
+			t.Errorf(
+				"%v, %q",
+				err, out.String(),
+			)
 		}
 	}
 }
@@ -353,8 +419,13 @@ func TestSameBytes(t *testing.T) {
 func TestInvalidTaskEndsWorker(t *testing.T) {
 	var out bytes.Buffer
 	err := Work(t.Context(), strings.NewReader("4711\n"), &out)
-	if err == nil || strings.Contains(err.Error(), "4711") || out.Len() > 0 {
-		t.Errorf("%v, %q", err, out.String())
+	if err == nil ||
+		strings.Contains(err.Error(), "4711") ||
+		out.Len() > 0 {
+		t.Errorf(
+			"%v, %q",
+			err, out.String(),
+		)
 	}
 }
 
@@ -376,7 +447,10 @@ func TestAddress(t *testing.T) {
 	for text, want := range good {
 		got, err := ParseAddress(text)
 		if err != nil || got != want {
-			t.Errorf("%s: %+v, %v", text, got, err)
+			t.Errorf(
+				"%s: %+v, %v",
+				text, got, err,
+			)
 		}
 	}
 	for _, text := range []string{
@@ -430,7 +504,10 @@ func TestSplitsAreWholeRowGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	for least, want := range map[int64][][2]int{
-		1:   {{0, 1}, {1, 2}, {2, 3}, {3, 4}},
+		1: {
+			{0, 1}, {1, 2},
+			{2, 3}, {3, 4},
+		},
 		4:   {{0, 2}, {2, 4}},
 		7:   {{0, 3}, {3, 4}},
 		100: {{0, 4}},
@@ -453,8 +530,14 @@ func TestSplitsAreWholeRowGroups(t *testing.T) {
 			}
 		}
 		if !slices.Equal(groups, want) ||
-			!slices.Equal(cells, []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) {
-			t.Errorf("at least %d: groups %v with %v", least, groups, cells)
+			!slices.Equal(
+				cells,
+				[]float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9},
+			) {
+			t.Errorf(
+				"at least %d: groups %v with %v",
+				least, groups, cells,
+			)
 		}
 	}
 }

@@ -54,7 +54,9 @@ func (k *keeping) Keep(
 			heads = append(heads, block[:begin])
 		}
 	}
-	rand.Shuffle(len(heads), func(i, j int) { heads[i], heads[j] = heads[j], heads[i] })
+	rand.Shuffle(len(heads), func(i, j int) {
+		heads[i], heads[j] = heads[j], heads[i]
+	})
 	if k.swapped != nil {
 		heads = k.swapped(heads)
 	}
@@ -67,7 +69,10 @@ func (k *keeping) workerBlocks(ctx context.Context, part int) [][]byte {
 		return nil
 	}
 	var out bytes.Buffer
-	text := fmt.Sprintf("%s %d\n%s", k.task, part, k.parts[part])
+	text := fmt.Sprintf(
+		"%s %d\n%s",
+		k.task, part, k.parts[part],
+	)
 	var err error
 	if k.pause {
 		err = Work(ctx, slow{strings.NewReader(text)}, &out)
@@ -77,7 +82,10 @@ func (k *keeping) workerBlocks(ctx context.Context, part int) [][]byte {
 	if err != nil {
 		panic(err)
 	}
-	return bytes.Split(bytes.TrimSuffix(out.Bytes(), []byte("\n")), []byte("\n"))
+	return bytes.Split(
+		bytes.TrimSuffix(out.Bytes(), []byte("\n")),
+		[]byte("\n"),
+	)
 }
 
 func (k *keeping) RunKept(
@@ -102,7 +110,13 @@ func (k *keeping) RunKept(
 func visitorParts(t *testing.T, lengths ...int) (*keeping, Query, dataset.Schema, string) {
 	t.Helper()
 	k := &keeping{}
-	q := Query{"SELECT 4711", []string{"who", "a,b", "note", "kind", "y"}}
+	q := Query{
+		"SELECT 4711",
+		[]string{
+			"who", "a,b", "note",
+			"kind", "y",
+		},
+	}
 	var all strings.Builder
 	all.WriteString("who,\"a,b\",note,kind,y\n")
 	i := 0
@@ -119,7 +133,11 @@ func visitorParts(t *testing.T, lengths ...int) (*keeping, Query, dataset.Schema
 				"%q,%v,\"%s\",%s,%d\n",
 				who,
 				float64(i)/7,
-				[]string{"red", "7", "", "secret words", fmt.Sprint("id ", i)}[i*7%5],
+				[]string{
+					"red", "7", "",
+					"secret words",
+					fmt.Sprint("id ", i),
+				}[i*7%5],
 				[]string{"a", "", "Grün"}[i%3],
 				i%3,
 			)
@@ -135,7 +153,11 @@ func visitorParts(t *testing.T, lengths ...int) (*keeping, Query, dataset.Schema
 	schema := dataset.Schema{Unit: "who", Columns: []dataset.Column{
 		{Name: "note", Found: true},
 		{Name: "y"},
-		{Name: "kind", Kind: dataset.Category, Found: true},
+		{
+			Name:  "kind",
+			Kind:  dataset.Category,
+			Found: true,
+		},
 		{Name: "a,b"},
 	}}
 	return k, q, schema, path
@@ -147,16 +169,25 @@ func TestQueryRecordsMatchMemory(t *testing.T) {
 	for _, pause := range []bool{false, true} {
 		k, q, schema, path := visitorParts(t, 3, 0, 700, 1)
 		k.pause = pause
-		e, stats, err := OpenQuery(t.Context(), k, q, schema, dataset.ReadOptions{})
+		e, stats, err := OpenQuery(
+			t.Context(), k, q, schema,
+			dataset.ReadOptions{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		table, read, err := dataset.Read(t.Context(), path, schema, dataset.ReadOptions{})
+		table, read, err := dataset.Read(
+			t.Context(), path, schema,
+			dataset.ReadOptions{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(stats, read) {
-			t.Errorf("the workers counted %+v, want %+v", stats, read)
+			t.Errorf(
+				"the workers counted %+v, want %+v",
+				stats, read,
+			)
 		}
 		columns := []int{3, 0, 1, 2}
 		l := newLots(t)
@@ -195,7 +226,10 @@ func TestQueryRecordsMatchMemory(t *testing.T) {
 		a := got.Block(0, got.Len())
 		b := want.Block(0, want.Len())
 		if a.Len() != b.Len() || a.Len() < 100 {
-			t.Fatalf("%d records, want %d", a.Len(), b.Len())
+			t.Fatalf(
+				"%d records, want %d",
+				a.Len(), b.Len(),
+			)
 		}
 		for i := range a.Len() {
 			if a.ID(i) != b.ID(i) {
@@ -215,7 +249,10 @@ func TestQueryRecordsMatchMemory(t *testing.T) {
 // from the same records have the same bytes.
 func TestStoredBlocksRevealNothing(t *testing.T) {
 	k, q, schema, _ := visitorParts(t, 2*blockMost, 5)
-	e, _, err := OpenQuery(t.Context(), k, q, schema, dataset.ReadOptions{})
+	e, _, err := OpenQuery(
+		t.Context(), k, q, schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +272,11 @@ func TestStoredBlocksRevealNothing(t *testing.T) {
 			all = append(all, data...)
 		}
 	}
-	for _, word := range []string{"secret words", "Grün", "Missing", string(e.blocks[:8])} {
+	for _, word := range []string{
+		"secret words", "Grün",
+		"Missing",
+		string(e.blocks[:8]),
+	} {
 		if bytes.Contains(all, []byte(word)) {
 			t.Errorf("a block holds %q", word)
 		}
@@ -265,8 +306,12 @@ func TestStoredBlocksRevealNothing(t *testing.T) {
 // run.
 func TestAlteredBlockEndsRun(t *testing.T) {
 	for name, swapped := range map[string]func([][]byte) [][]byte{
-		"lost":    func(h [][]byte) [][]byte { return h[1:] },
-		"doubled": func(h [][]byte) [][]byte { return append(h, h[0]) },
+		"lost": func(h [][]byte) [][]byte {
+			return h[1:]
+		},
+		"doubled": func(h [][]byte) [][]byte {
+			return append(h, h[0])
+		},
 		"cut": func(h [][]byte) [][]byte {
 			h[0] = h[0][:headText-1]
 			return h
@@ -296,14 +341,22 @@ func TestAlteredBlockEndsRun(t *testing.T) {
 			}
 			return swapped(h)
 		}
-		e, _, err := OpenQuery(t.Context(), k, q, schema, dataset.ReadOptions{})
+		e, _, err := OpenQuery(
+			t.Context(), k, q, schema,
+			dataset.ReadOptions{},
+		)
 		var wrong *fault.Error
-		if e != nil || !errors.As(err, &wrong) || wrong.Kind != fault.Data {
+		if e != nil ||
+			!errors.As(err, &wrong) ||
+			wrong.Kind != fault.Data {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	k, q, schema, _ := visitorParts(t, 20, 30)
-	e, _, err := OpenQuery(t.Context(), k, q, schema, dataset.ReadOptions{})
+	e, _, err := OpenQuery(
+		t.Context(), k, q, schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,8 +388,11 @@ func TestAlteredBlockEndsRun(t *testing.T) {
 	}
 	rows := k.parts[1]
 	for what, other := range map[string]string{
-		"fewer":  rows[strings.IndexByte(rows, '\n')+1:],
-		"others": strings.Replace(rows, ",1\n", ",2\n", 1),
+		"fewer": rows[strings.IndexByte(rows, '\n')+1:],
+		"others": strings.Replace(
+			rows, ",1\n",
+			",2\n", 1,
+		),
 	} {
 		k.parts[1] = other
 		err := sum(k.workerBlocks(t.Context(), 1)[0])
@@ -351,13 +407,18 @@ func TestAlteredBlockEndsRun(t *testing.T) {
 
 // lastOf returns the index of a head that is marked as the last.
 func lastOf(heads [][]byte) int {
-	return slices.IndexFunc(heads, func(h []byte) bool { return h[nameText+8] == '1' })
+	return slices.IndexFunc(heads, func(h []byte) bool {
+		return h[nameText+8] == '1'
+	})
 }
 
 // TestNoRows checks that a query without rows is an empty table.
 func TestNoRows(t *testing.T) {
 	k, q, schema, _ := visitorParts(t, 0)
-	e, stats, err := OpenQuery(t.Context(), k, q, schema, dataset.ReadOptions{})
+	e, stats, err := OpenQuery(
+		t.Context(), k, q, schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil || stats.Rows != 0 || len(stats.Columns) != 4 {
 		t.Fatalf("%+v: %v", stats, err)
 	}
@@ -376,7 +437,10 @@ func TestNoRows(t *testing.T) {
 // FuzzBlock checks that an invalid block is an error.
 func FuzzBlock(f *testing.F) {
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"}}}
-	cells := schema.Kept(2, 0, nil, []dataset.ColumnData{{Floats: []float64{1, 2}}})
+	cells := schema.Kept(
+		2, 0, nil,
+		[]dataset.ColumnData{{Floats: []float64{1, 2}}},
+	)
 	var out bytes.Buffer
 	p := newPacker(&order{Schema: schema}, 0, &out)
 	err := errors.Join(
@@ -395,7 +459,10 @@ func FuzzBlock(f *testing.F) {
 		}
 		batch, err := b.readBatch(schema, schema)
 		if err == nil && batch.Table.Len() != int(b.head.rows) {
-			t.Errorf("%d records, and the head says %d", batch.Table.Len(), b.head.rows)
+			t.Errorf(
+				"%d records, and the head says %d",
+				batch.Table.Len(), b.head.rows,
+			)
 		}
 	})
 }

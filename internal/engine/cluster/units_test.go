@@ -33,12 +33,17 @@ func (elsewhere) Run(ctx context.Context, order []byte, tasks [][]byte) ([][]byt
 		}
 		cmd := exec.CommandContext(ctx, self)
 		cmd.Env = append(os.Environ(), asWorker+"=1")
-		cmd.Stdin = bytes.NewReader(slices.Concat(order, []byte{'\n'}, task))
+		cmd.Stdin = bytes.NewReader(slices.Concat(
+			order, []byte{'\n'}, task,
+		))
 		out, err := cmd.Output()
 		if err != nil {
 			return nil, err
 		}
-		answers = append(answers, bytes.Split(bytes.TrimSpace(out), []byte("\n"))...)
+		answers = append(answers, bytes.Split(
+			bytes.TrimSpace(out),
+			[]byte("\n"),
+		)...)
 	}
 	return answers, nil
 }
@@ -68,7 +73,11 @@ func peopleEngine(t *testing.T) (*Engine, *dataset.Table) {
 				&text,
 				"%s,%s,%s,%d\n",
 				who,
-				[]string{"red", "7", "", "x\x01", fmt.Sprint("id ", i)}[i*7%5],
+				[]string{
+					"red", "7", "",
+					"x\x01",
+					fmt.Sprint("id ", i),
+				}[i*7%5],
 				[]string{"a", "", "Grün"}[i%3],
 				i%3,
 			)
@@ -87,15 +96,25 @@ func peopleEngine(t *testing.T) (*Engine, *dataset.Table) {
 		Columns: []dataset.Column{
 			{Name: "note", Found: true},
 			{Name: "y"},
-			{Name: "kind", Kind: dataset.Category, Found: true},
+			{
+				Name:  "kind",
+				Kind:  dataset.Category,
+				Found: true,
+			},
 		},
 		Unit: "who",
 	}
-	e, _, err := Open(t.Context(), elsewhere{}, path, schema, dataset.ReadOptions{})
+	e, _, err := Open(
+		t.Context(), elsewhere{}, path, schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, _, err := dataset.Read(t.Context(), path, schema, dataset.ReadOptions{})
+	table, _, err := dataset.Read(
+		t.Context(), path, schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +127,11 @@ func newLots(t *testing.T) mechanism.Lots {
 	plan, err := budget.Calibrate(
 		budget.GaussianLeaf("a", 1, 1).
 			WithStatistic(mechanism.StatHistogram),
-		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.AddRemove},
+		budget.Target{
+			Epsilon:  1,
+			Delta:    1e-6,
+			Relation: budget.AddRemove,
+		},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +166,9 @@ func TestUnits(t *testing.T) {
 			for k := 0; same && k < a.Len(); k++ {
 				same = a.ID(k) == b.ID(k)
 			}
-			if !same || want.Len() == 0 || want.Len() == table.Len() {
+			if !same ||
+				want.Len() == 0 ||
+				want.Len() == table.Len() {
 				t.Errorf(
 					"at most %d, %d shares: other records are kept: %d, want %d",
 					most,
@@ -183,7 +208,10 @@ func TestPackedPositionsRoundTrip(t *testing.T) {
 			at = end
 		}
 		if !slices.Equal(got, kept) {
-			t.Fatalf("%v without %v: %v", kept, places, got)
+			t.Fatalf(
+				"%v without %v: %v",
+				kept, places, got,
+			)
 		}
 	}
 }
@@ -286,7 +314,10 @@ func TestGather(t *testing.T) {
 	}
 	e.most = 8 * int64(table.Len())
 	if v, err := e.Gather(t.Context(), p); err != nil || v.Len() != table.Len() {
-		t.Errorf("%d records: %v", v.Len(), err)
+		t.Errorf(
+			"%d records: %v",
+			v.Len(), err,
+		)
 	}
 	var key [secret.KeySize]byte
 	long := bytes.Repeat([]byte{answerPacked}, 2*pieceBytes+1)

@@ -57,19 +57,28 @@ func someRecords(r *rand.Rand, n int) *records {
 		codes:  make([][]int32, 5),
 		words:  make([][]string, 5),
 	}
-	list := []string{"red", "green", "deep blue", strings.Repeat("long ", 12)}
+	list := []string{
+		"red", "green",
+		"deep blue",
+		strings.Repeat("long ", 12),
+	}
 	for range r.IntN(300) {
 		list = append(list, fmt.Sprint("id ", r.IntN(1000)))
 	}
 	slices.Sort(list)
 	list = slices.Compact(list)
-	r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	r.Shuffle(len(list), func(i, j int) {
+		list[i], list[j] = list[j], list[i]
+	})
 	list = append([]string{""}, list...)
 	out.words[1] = list
 	out.words[4] = list
 	for i := range n {
 		out.ids[i] = r.Uint64()
-		out.floats[0] = append(out.floats[0], math.Round(r.NormFloat64()*1e3)/10)
+		out.floats[0] = append(
+			out.floats[0],
+			math.Round(r.NormFloat64()*1e3)/10,
+		)
 		x := float64(r.IntN(100))
 		if r.IntN(3) == 0 {
 			x = TextNumber(int32(r.IntN(len(list))))
@@ -77,7 +86,10 @@ func someRecords(r *rand.Rand, n int) *records {
 		out.floats[1] = append(out.floats[1], x)
 		out.codes[2] = append(out.codes[2], int32(r.IntN(255)))
 		out.codes[3] = append(out.codes[3], int32(r.IntN(70_001)))
-		out.codes[4] = append(out.codes[4], int32(r.IntN(len(list)+1)-1))
+		out.codes[4] = append(
+			out.codes[4],
+			int32(r.IntN(len(list)+1)-1),
+		)
 	}
 	return out
 }
@@ -120,20 +132,33 @@ func TestCellsMatchBlockFields(t *testing.T) {
 			from = to
 		}
 		if whole.Rows() != n || parts.Rows() != n {
-			t.Fatalf("%d and %d records, want %d", whole.Rows(), parts.Rows(), n)
+			t.Fatalf(
+				"%d and %d records, want %d",
+				whole.Rows(), parts.Rows(), n,
+			)
 		}
 		for j, c := range allColumns {
 			field := whole.AppendField(nil, j, &Encoder{})
 			if !slices.Equal(field, parts.AppendField(nil, j, &Encoder{})) {
-				t.Errorf("column %d of %d records depends on their division", j, n)
+				t.Errorf(
+					"column %d of %d records depends on their division",
+					j, n,
+				)
 			}
 			got, err := c.ReadField(field, n)
 			if err != nil {
-				t.Fatalf("column %d of %d records: %v", j, n, err)
+				t.Fatalf(
+					"column %d of %d records: %v",
+					j, n, err,
+				)
 			}
 			want := Values{IDs: table.ids}
 			if c.Kind != Identities {
-				want = Values{table.Float(j), table.Labels(j), nil, table.Words(j)}
+				want = Values{
+					table.Float(j),
+					table.Labels(j), nil,
+					table.Words(j),
+				}
 			}
 			for i := range n {
 				if got.textOf(i) != want.textOf(i) {
@@ -156,11 +181,17 @@ func TestCellsMatchBlockFields(t *testing.T) {
 			} {
 				_, err := c.ReadField(damaged, n)
 				if !errors.Is(err, ErrDamaged) {
-					t.Errorf("column %d: a damaged field is read: %v", j, err)
+					t.Errorf(
+						"column %d: a damaged field is read: %v",
+						j, err,
+					)
 				}
 			}
 			if _, err := c.ReadField(field, n+1); n > 0 && !errors.Is(err, ErrDamaged) {
-				t.Errorf("column %d: one record more is read: %v", j, err)
+				t.Errorf(
+					"column %d: one record more is read: %v",
+					j, err,
+				)
 			}
 		}
 	}
@@ -178,13 +209,17 @@ func TestEncode(t *testing.T) {
 		for j, c := range allColumns {
 			to := []byte(strings.Repeat("x", MaxSize(rows)))
 			e := batch.Encode(to, j, rows, &Encoder{})
-			if !c.Numeric() && e != c.Encoding() || e.Size(rows) > len(to) {
+			if !c.Numeric() && e != c.Encoding() ||
+				e.Size(rows) > len(to) {
 				t.Fatalf("column %d has the encoding %v", j, e)
 			}
 			used := e.Size(n)
 			for _, b := range to[used:e.Size(rows)] {
 				if b != 0 {
-					t.Fatalf("column %d, %d records: not padded by zeros", j, n)
+					t.Fatalf(
+						"column %d, %d records: not padded by zeros",
+						j, n,
+					)
 				}
 			}
 			if strings.Trim(string(to[e.Size(rows):]), "x") != "" {
@@ -219,10 +254,17 @@ func TestCodes(t *testing.T) {
 		{math.MaxInt32, 4},
 	} {
 		e := CodeEncoding(tt.largest)
-		codes := []int32{-1, 0, int32(tt.largest), int32(tt.largest / 2)}
+		codes := []int32{
+			-1, 0, int32(tt.largest),
+			int32(tt.largest / 2),
+		}
 		data := e.AppendCodes(nil, codes)
-		if len(data) != len(codes)*tt.width || len(data) != e.Size(len(codes)) {
-			t.Errorf("codes up to %d take %d bytes", tt.largest, len(data))
+		if len(data) != len(codes)*tt.width ||
+			len(data) != e.Size(len(codes)) {
+			t.Errorf(
+				"codes up to %d take %d bytes",
+				tt.largest, len(data),
+			)
 		}
 		got := make([]int32, len(codes))
 		e.DecodeCodes(got, data)
@@ -239,10 +281,16 @@ func TestTextNumber(t *testing.T) {
 		x := TextNumber(k)
 		got, ok := NumberText(x)
 		if !math.IsNaN(x) || got != k || !ok {
-			t.Errorf("%d became %d, %v", k, got, ok)
+			t.Errorf(
+				"%d became %d, %v",
+				k, got, ok,
+			)
 		}
 	}
-	for _, x := range []float64{0, math.NaN(), math.Inf(1), 7} {
+	for _, x := range []float64{
+		0, math.NaN(),
+		math.Inf(1), 7,
+	} {
 		k, ok := NumberText(x)
 		if k != -1 || ok {
 			t.Errorf("%v is text %d", x, k)
@@ -273,7 +321,10 @@ func TestSameBytes(t *testing.T) {
 				x[i] = float64(float32(x[i]))
 			}
 		}
-		_, data := encoder.EncodeNumbers(make([]byte, MaxSize(len(x))), x, Encoding{})
+		_, data := encoder.EncodeNumbers(
+			make([]byte, MaxSize(len(x))),
+			x, Encoding{},
+		)
 		_, _ = hash.Write(data)
 	}
 	if got := hash.Sum64(); got != 0x8b47f3305ae64517 {
@@ -306,11 +357,18 @@ func FuzzField(f *testing.F) {
 		f.Add(block.AppendField(nil, j, &Encoder{}), j, 9)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, j, rows int) {
-		if j < 0 || j >= len(allColumns) || rows < 0 || rows > 1<<16 {
+		if j < 0 ||
+			j >= len(allColumns) ||
+			rows < 0 ||
+			rows > 1<<16 {
 			return
 		}
 		out, err := allColumns[j].ReadField(data, rows)
-		if err == nil && max(len(out.Floats), len(out.Codes), len(out.IDs)) != rows {
+		if err == nil &&
+			max(
+				len(out.Floats), len(out.Codes),
+				len(out.IDs),
+			) != rows {
 			t.Errorf("%+v for %d records", out, rows)
 		}
 	})

@@ -24,7 +24,8 @@ func checkRoundTrip(
 		}
 		return f, numberBytes
 	}
-	if len(data) != f.Size(len(x)) || len(data) >= MaxSize(len(x)) {
+	if len(data) != f.Size(len(x)) ||
+		len(data) >= MaxSize(len(x)) {
 		t.Fatalf(
 			"%d bytes for %d numbers, encoding %v needs %d",
 			len(data),
@@ -147,11 +148,17 @@ func TestPackedSizeOfDecimals(t *testing.T) {
 		of   func() float64
 		most float64
 	}{
-		{"of two values", func() float64 { return float64(r.IntN(2)) }, 1},
-		{"integers below 100", func() float64 { return float64(r.IntN(100)) }, 1},
+		{"of two values", func() float64 {
+			return float64(r.IntN(2))
+		}, 1},
+		{"integers below 100", func() float64 {
+			return float64(r.IntN(100))
+		}, 1},
 		{
 			"two decimals",
-			func() float64 { return math.Round(100*r.NormFloat64()) / 100 },
+			func() float64 {
+				return math.Round(100*r.NormFloat64()) / 100
+			},
 			2.1,
 		},
 		{
@@ -174,9 +181,15 @@ func TestPackedSizeOfDecimals(t *testing.T) {
 			},
 			1.8,
 		},
-		{"years", func() float64 { return float64(1900 + r.IntN(120)) }, 2},
-		{"seconds", func() float64 { return float64(1_700_000_000 + r.IntN(1<<24)) }, 4},
-		{"single precision", func() float64 { return float64(r.Float32()) }, 4},
+		{"years", func() float64 {
+			return float64(1900 + r.IntN(120))
+		}, 2},
+		{"seconds", func() float64 {
+			return float64(1_700_000_000 + r.IntN(1<<24))
+		}, 4},
+		{"single precision", func() float64 {
+			return float64(r.Float32())
+		}, 4},
 		{"missing", math.NaN, 1},
 		{"any", r.NormFloat64, 8},
 	} {
@@ -186,7 +199,10 @@ func TestPackedSizeOfDecimals(t *testing.T) {
 		}
 		_, got := checkRoundTrip(t, &Encoder{}, x, Encoding{})
 		if got > test.most {
-			t.Errorf("%s: %v bytes, want %v", test.name, got, test.most)
+			t.Errorf(
+				"%s: %v bytes, want %v",
+				test.name, got, test.most,
+			)
 		}
 	}
 }
@@ -199,7 +215,10 @@ func TestSizeHidesFewExceptions(t *testing.T) {
 		for i := range others {
 			x[1+i] = .1 + float64(i)/3
 		}
-		f, data := new(Encoder).EncodeNumbers(make([]byte, MaxSize(len(x))), x, Encoding{})
+		f, data := new(Encoder).EncodeNumbers(
+			make([]byte, MaxSize(len(x))),
+			x, Encoding{},
+		)
 		sizes[len(data)] = true
 		if len(data) != f.Size(len(x)) {
 			t.Fatal("another size")

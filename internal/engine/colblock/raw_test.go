@@ -30,7 +30,10 @@ func TestNumbers(t *testing.T) {
 		GetNumbers(got, b)
 		for i, x := range floats {
 			if math.Float64bits(got[i]) != math.Float64bits(x) {
-				t.Errorf("%v was kept as %v", x, got[i])
+				t.Errorf(
+					"%v was kept as %v",
+					x, got[i],
+				)
 			}
 			bits := binary.LittleEndian.Uint64(b[8*i:])
 			if as == is && bits != math.Float64bits(x) {
@@ -50,7 +53,11 @@ func TestNumbers(t *testing.T) {
 // TestReadNumbers checks that numbers are read in place, into memory with the capacity of the
 // slice.
 func TestReadNumbers(t *testing.T) {
-	want := []float64{1, math.Copysign(0, -1), -1e300, math.Inf(-1), 7}
+	want := []float64{
+		1, math.Copysign(0, -1),
+		-1e300, math.Inf(-1),
+		7,
+	}
 	is := littleEndian
 	defer func() { littleEndian = is }()
 	for _, as := range []bool{is, !is} {
@@ -59,8 +66,12 @@ func TestReadNumbers(t *testing.T) {
 		PutNumbers(b, want)
 		got := make([]float64, len(want), len(want)+2)
 		err := ReadNumbers(got, func(memory []byte) error {
-			if len(memory) != len(b) || cap(memory) != len(b)+16 {
-				t.Errorf("%d bytes of %d", len(memory), cap(memory))
+			if len(memory) != len(b) ||
+				cap(memory) != len(b)+16 {
+				t.Errorf(
+					"%d bytes of %d",
+					len(memory), cap(memory),
+				)
 			}
 			copy(memory, b)
 			return nil
@@ -70,7 +81,10 @@ func TestReadNumbers(t *testing.T) {
 		}
 		for i, x := range want {
 			if math.Float64bits(got[i]) != math.Float64bits(x) {
-				t.Errorf("%v was kept as %v", x, got[i])
+				t.Errorf(
+					"%v was kept as %v",
+					x, got[i],
+				)
 			}
 		}
 	}

@@ -49,7 +49,12 @@ func TestStateIsCreatedOnce(t *testing.T) {
 	for _, tt := range []struct {
 		steps, begun, taken int
 		forget              bool
-	}{{2, 1, 2, false}, {2, 1, 2, false}, {5, 1, 5, false}, {5, 2, 10, true}} {
+	}{
+		{2, 1, 2, false},
+		{2, 1, 2, false},
+		{5, 1, 5, false},
+		{5, 2, 10, true},
+	} {
 		if tt.forget {
 			e.Forget(state)
 		}
@@ -61,7 +66,10 @@ func TestStateIsCreatedOnce(t *testing.T) {
 				Statistic: counting{state: state},
 			},
 		)
-		if err != nil || n[0] != 3 || state.begun != tt.begun || state.taken != tt.taken {
+		if err != nil ||
+			n[0] != 3 ||
+			state.begun != tt.begun ||
+			state.taken != tt.taken {
 			t.Errorf(
 				"%+v: %v records, begun %d times, %d steps taken: %v",
 				tt,
@@ -99,7 +107,10 @@ func TestSplitPartsHaveAllRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := first.Recode(0, dataset.Column{Name: "k"}, []float64{7, 8}).View(t.Context())
+	w, err := first.Recode(
+		0, dataset.Column{Name: "k"},
+		[]float64{7, 8},
+	).View(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,10 +121,20 @@ func TestSplitPartsHaveAllRecords(t *testing.T) {
 	for k, x := range w.Block(0, w.Len()).Float(0, nil) {
 		seen[w.ID(k)] = true
 		if x != 7 {
-			t.Fatalf("record %d: %v, want 7", k, x)
+			t.Fatalf(
+				"record %d: %v, want 7",
+				k, x,
+			)
 		}
 	}
-	if len(seen) != 500 || v.Len()+w.Len() != 500 || v.Len() < 100 || v.Len() > 200 {
-		t.Errorf("%d and %d records, %d different", v.Len(), w.Len(), len(seen))
+	if len(seen) != 500 ||
+		v.Len()+w.Len() != 500 ||
+		v.Len() < 100 ||
+		v.Len() > 200 {
+		t.Errorf(
+			"%d and %d records, %d different",
+			v.Len(), w.Len(),
+			len(seen),
+		)
 	}
 }

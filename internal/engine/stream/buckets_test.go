@@ -26,7 +26,12 @@ func bucketTable(t *testing.T, rows int) (string, dataset.Schema) {
 		if i%5 == 0 {
 			x = ""
 		}
-		fmt.Fprintf(&text, "%s,%c,u%d\n", x, 'a'+rune(i%4), i%97)
+		fmt.Fprintf(
+			&text,
+			"%s,%c,u%d\n",
+			x, 'a'+rune(i%4),
+			i%97,
+		)
 	}
 	path := filepath.Join(t.TempDir(), "table.csv")
 	err := os.WriteFile(path, []byte(text.String()), 0o600)
@@ -51,7 +56,10 @@ func inBuckets(t *testing.T, m int, run func(each mechanism.Buckets) error) []st
 	var out []string
 	err := run(func(first int, records []dataset.View) error {
 		if first != len(out) {
-			t.Fatalf("bucket %d comes after %d", first, len(out))
+			t.Fatalf(
+				"bucket %d comes after %d",
+				first, len(out),
+			)
 		}
 		for _, v := range records {
 			text := ""
@@ -69,7 +77,10 @@ func inBuckets(t *testing.T, m int, run func(each mechanism.Buckets) error) []st
 		return nil
 	})
 	if err != nil || len(out) != m {
-		t.Fatalf("%d buckets of %d: %v", len(out), m, err)
+		t.Fatalf(
+			"%d buckets of %d: %v",
+			len(out), m, err,
+		)
 	}
 	return out
 }
@@ -83,7 +94,10 @@ func TestBucketsOfStream(t *testing.T) {
 	cut := testCoins(2)
 	for _, unit := range []string{"", "who"} {
 		schema.Unit = unit
-		table, _, err := dataset.Read(t.Context(), path, schema, dataset.ReadOptions{})
+		table, _, err := dataset.Read(
+			t.Context(), path, schema,
+			dataset.ReadOptions{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +116,11 @@ func TestBucketsOfStream(t *testing.T) {
 		})
 		e, _, err := Open(
 			t.Context(),
-			Source{Path: path, Folder: t.TempDir(), Chunk: 257},
+			Source{
+				Path:   path,
+				Folder: t.TempDir(),
+				Chunk:  257,
+			},
 			schema,
 		)
 		if err != nil {
@@ -122,7 +140,10 @@ func TestBucketsOfStream(t *testing.T) {
 					)
 				}
 				if size > 0 && e.file.Size() != size {
-					t.Errorf("the file grows from %d to %d bytes", size, e.file.Size())
+					t.Errorf(
+						"the file grows from %d to %d bytes",
+						size, e.file.Size(),
+					)
 				}
 				size = e.file.Size()
 			}
@@ -137,7 +158,11 @@ func TestBucketsOfStream(t *testing.T) {
 // without buckets returns an error.
 func TestBucketsFail(t *testing.T) {
 	path, schema := bucketTable(t, 500)
-	e, _, err := Open(t.Context(), Source{Path: path, Folder: t.TempDir()}, schema)
+	e, _, err := Open(
+		t.Context(),
+		Source{Path: path, Folder: t.TempDir()},
+		schema,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,12 @@ func spillTable(t *testing.T, rows, chunk int) (*dataset.Table, *Engine) {
 		case i%601 == 7:
 			tenths = "-0"
 		}
-		fmt.Fprintf(&text, "%s,c%d,c%d,c%d,%s\n", cell, i%5, i%300, i*37%70000, tenths)
+		fmt.Fprintf(
+			&text,
+			"%s,c%d,c%d,c%d,%s\n",
+			cell, i%5, i%300,
+			i*37%70000, tenths,
+		)
 	}
 	path := filepath.Join(t.TempDir(), "table.csv")
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
@@ -52,12 +57,27 @@ func spillTable(t *testing.T, rows, chunk int) (*dataset.Table, *Engine) {
 	}
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "x"},
-		{Name: "few", Kind: dataset.Category, Categories: names(4)},
-		{Name: "many", Kind: dataset.Category, Categories: names(299)},
-		{Name: "most", Kind: dataset.Category, Categories: names(66000)},
+		{
+			Name:       "few",
+			Kind:       dataset.Category,
+			Categories: names(4),
+		},
+		{
+			Name:       "many",
+			Kind:       dataset.Category,
+			Categories: names(299),
+		},
+		{
+			Name:       "most",
+			Kind:       dataset.Category,
+			Categories: names(66000),
+		},
 		{Name: "tenths"},
 	}}
-	table, _, err := dataset.Read(t.Context(), path, schema, dataset.ReadOptions{})
+	table, _, err := dataset.Read(
+		t.Context(), path, schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,13 +94,19 @@ func spillTable(t *testing.T, rows, chunk int) (*dataset.Table, *Engine) {
 		_ = e.Close()
 		left, err := os.ReadDir(folder)
 		if err != nil || len(left) > 0 {
-			t.Errorf("%d files are left: %v", len(left), err)
+			t.Errorf(
+				"%d files are left: %v",
+				len(left), err,
+			)
 		}
 	})
 	if stats.Rows != rows ||
 		e.Rows() != rows ||
 		stats.Columns[0].Missing != table.Len()-countNumbers(table.Float(0)) {
-		t.Errorf("%+v, %d rows", stats, e.Rows())
+		t.Errorf(
+			"%+v, %d rows",
+			stats, e.Rows(),
+		)
 	}
 	return table, e
 }
@@ -114,9 +140,22 @@ func TestStreamKeepsCells(t *testing.T) {
 		{Columns: []int{0, 1, 2, 3, 4}},
 		{
 			Columns: []int{3, 0, 4},
-			Cuts:    []mechanism.Cut{{Known: 0}, {Coin: &coins, Share: .3, Heads: true}},
+			Cuts: []mechanism.Cut{
+				{Known: 0},
+				{
+					Coin:  &coins,
+					Share: .3,
+					Heads: true,
+				},
+			},
 		},
-		{Columns: []int{1}, Cuts: []mechanism.Cut{{Coin: &coins, Share: .3}, {Known: 1}}},
+		{
+			Columns: []int{1},
+			Cuts: []mechanism.Cut{
+				{Coin: &coins, Share: .3},
+				{Known: 1},
+			},
+		},
 		{Columns: []int{0}, Cuts: []mechanism.Cut{{None: true}}},
 		{
 			Columns: []int{0, 1},
@@ -145,7 +184,11 @@ func TestStreamKeepsCells(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got.Len() != want.Len() {
-				t.Fatalf("%+v, part %d: %d records, want %d", tt, k, got.Len(), want.Len())
+				t.Fatalf(
+					"%+v, part %d: %d records, want %d",
+					tt, k, got.Len(),
+					want.Len(),
+				)
 			}
 			for j := range p.Columns {
 				a := got.Block(0, got.Len())
@@ -154,7 +197,10 @@ func TestStreamKeepsCells(t *testing.T) {
 					return math.Float64bits(x) == math.Float64bits(y)
 				}) ||
 					!slices.Equal(a.Codes(j, nil), b.Codes(j, nil)) {
-					t.Errorf("%+v, part %d: other cells in column %d", tt, k, j)
+					t.Errorf(
+						"%+v, part %d: other cells in column %d",
+						tt, k, j,
+					)
 				}
 			}
 			for i := range got.Len() {
@@ -178,7 +224,10 @@ func TestStreamKeepsCells(t *testing.T) {
 				},
 			)
 			if err != nil || n[0] != int64(want.Len()) {
-				t.Errorf("%+v, part %d: %v records, want %d: %v", tt, k, n, want.Len(), err)
+				t.Errorf(
+					"%+v, part %d: %v records, want %d: %v",
+					tt, k, n, want.Len(), err,
+				)
 			}
 		}
 	}
@@ -193,19 +242,28 @@ func TestStreamPacks(t *testing.T) {
 		x := c.encodings[0]
 		tenths := c.encodings[4]
 		if x != colblock.Raw || tenths == x {
-			t.Errorf("numbers of many digits have the encoding %v, those of few %v", x, tenths)
+			t.Errorf(
+				"numbers of many digits have the encoding %v, those of few %v",
+				x, tenths,
+			)
 		}
 		if c.rows == 200 {
 			sizes[c.encodings[4].Size(200)] = true
 		}
 	}
 	if len(e.chunks) != 6 || len(sizes) > 2 {
-		t.Errorf("%d chunks of %d sizes", len(e.chunks), len(sizes))
+		t.Errorf(
+			"%d chunks of %d sizes",
+			len(e.chunks), len(sizes),
+		)
 	}
 	size := e.file.Size()
 	most := int64(6 * (200*(8+1+2+4+2+1) + 5*scratch.Overhead))
 	if size > most {
-		t.Errorf("the scratch file has %d bytes, want %d at most", size, most)
+		t.Errorf(
+			"the scratch file has %d bytes, want %d at most",
+			size, most,
+		)
 	}
 }
 
@@ -213,7 +271,10 @@ func TestStreamPacks(t *testing.T) {
 func TestStreamFails(t *testing.T) {
 	_, e := spillTable(t, 1000, 100)
 	pass := mechanism.Pass{
-		Part:      mechanism.Part{Columns: []int{0}, Cuts: []mechanism.Cut{{Known: 0}}},
+		Part: mechanism.Part{
+			Columns: []int{0},
+			Cuts:    []mechanism.Cut{{Known: 0}},
+		},
 		Statistic: mechanism.Number{},
 	}
 	ended, cancel := context.WithCancel(t.Context())
@@ -223,12 +284,19 @@ func TestStreamFails(t *testing.T) {
 		t.Errorf("cancelled: %v, %v", values, err)
 	}
 	folder := t.TempDir()
-	_, _, err = Open(ended, Source{Path: "table.csv", Folder: folder}, e.Schema())
+	_, _, err = Open(
+		ended,
+		Source{Path: "table.csv", Folder: folder},
+		e.Schema(),
+	)
 	if err == nil {
 		t.Error("a cancelled reader")
 	}
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
-		t.Errorf("%d files are left: %v", len(left), err)
+		t.Errorf(
+			"%d files are left: %v",
+			len(left), err,
+		)
 	}
 	e.chunks[3].rewritten = []scratch.Place{e.file.Reserve(800)} // not yet written
 	if values, err := e.Sum(t.Context(), pass); values != nil || err == nil {
@@ -254,8 +322,15 @@ func TestStreamCountsWords(t *testing.T) {
 		fmt.Fprintf(
 			&text,
 			"%s,%s,%d\n",
-			[]string{"red", "Grün", "", "blue sea"}[i*i%4],
-			[]string{fmt.Sprint("id ", i), "7", "same", "x\x01"}[i%4],
+			[]string{
+				"red", "Grün",
+				"", "blue sea",
+			}[i*i%4],
+			[]string{
+				fmt.Sprint("id ", i),
+				"7", "same",
+				"x\x01",
+			}[i%4],
 			i,
 		)
 	}
@@ -272,13 +347,20 @@ func TestStreamCountsWords(t *testing.T) {
 		{Name: "note", Found: true},
 		{Name: "y"},
 	}}
-	table, _, err := dataset.Read(t.Context(), path, schema, dataset.ReadOptions{})
+	table, _, err := dataset.Read(
+		t.Context(), path, schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	e, _, err := Open(
 		t.Context(),
-		Source{Path: path, Folder: t.TempDir(), Chunk: 257},
+		Source{
+			Path:   path,
+			Folder: t.TempDir(),
+			Chunk:  257,
+		},
 		schema,
 	)
 	if err != nil {
@@ -316,7 +398,10 @@ func TestStreamCountsWords(t *testing.T) {
 			}
 		}
 		if len(got) < 500 || !maps.Equal(got, want) {
-			t.Errorf("%d parts: %d words, want %d", parts, len(got), len(want))
+			t.Errorf(
+				"%d parts: %d words, want %d",
+				parts, len(got), len(want),
+			)
 		}
 	}
 	inMemory := memory.New(table.View())

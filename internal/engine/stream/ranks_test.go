@@ -25,7 +25,12 @@ func TestRanksOfStream(t *testing.T) {
 		if i%11 == 0 {
 			x = ""
 		}
-		fmt.Fprintf(&text, "%s,%c,%d\n", x, 'a'+rune(i%4), (i*7919%3001+i*31%500)/20)
+		fmt.Fprintf(
+			&text,
+			"%s,%c,%d\n",
+			x, 'a'+rune(i%4),
+			(i*7919%3001+i*31%500)/20,
+		)
 	}
 	path := filepath.Join(t.TempDir(), "table.csv")
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
@@ -41,7 +46,10 @@ func TestRanksOfStream(t *testing.T) {
 		},
 		{Name: "y"},
 	}}
-	table, _, err := dataset.Read(t.Context(), path, schema, dataset.ReadOptions{})
+	table, _, err := dataset.Read(
+		t.Context(), path, schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +70,11 @@ func TestRanksOfStream(t *testing.T) {
 	}
 	e, _, err := Open(
 		t.Context(),
-		Source{Path: path, Folder: t.TempDir(), Chunk: 257},
+		Source{
+			Path:   path,
+			Folder: t.TempDir(),
+			Chunk:  257,
+		},
 		schema,
 	)
 	if err != nil {
@@ -92,7 +104,10 @@ func TestRanksOfStream(t *testing.T) {
 				}
 			}
 			if size > 0 && e.file.Size() > 2*size {
-				t.Errorf("the file grows from %d to %d bytes", size, e.file.Size())
+				t.Errorf(
+					"the file grows from %d to %d bytes",
+					size, e.file.Size(),
+				)
 			}
 			size = e.file.Size()
 		}

@@ -93,13 +93,27 @@ func TestColumnStore(t *testing.T) {
 	}{
 		{nil, chunk, chunk},
 		{
-			[]mechanism.Cut{{Coin: &coins, Share: .1, Heads: true}},
+			[]mechanism.Cut{{
+				Coin:  &coins,
+				Share: .1,
+				Heads: true,
+			}},
 			chunk / sizeClasses,
 			2 * chunk / sizeClasses,
 		},
-		{[]mechanism.Cut{{Coin: &coins, Share: .1}}, 7 * chunk / sizeClasses, chunk},
 		{
-			[]mechanism.Cut{{Coin: &coins, Share: .1, Heads: true}, {Known: 0}},
+			[]mechanism.Cut{{Coin: &coins, Share: .1}},
+			7 * chunk / sizeClasses, chunk,
+		},
+		{
+			[]mechanism.Cut{
+				{
+					Coin:  &coins,
+					Share: .1,
+					Heads: true,
+				},
+				{Known: 0},
+			},
 			chunk,
 			chunk,
 		},
@@ -140,7 +154,10 @@ func TestColumnStore(t *testing.T) {
 			last := i == len(e.chunks)-1
 			if last && c.rows != chunk ||
 				!last && (c.rows < tt.of || c.rows > tt.most) {
-				t.Errorf("%+v: space for %d records in chunk %d", tt, c.rows, i)
+				t.Errorf(
+					"%+v: space for %d records in chunk %d",
+					tt, c.rows, i,
+				)
 			}
 			before := e.file.Size()
 			if e.file.Reserve(8 * c.rows); e.file.Size() == before {
@@ -149,7 +166,10 @@ func TestColumnStore(t *testing.T) {
 			e.file.Release(c.columns[0])
 			if e.file.Reserve(8 * c.rows); e.file.Size() != before+
 				int64(8*c.rows+scratch.Overhead) {
-				t.Errorf("%+v: the list of chunk %d has another size than its space", tt, i)
+				t.Errorf(
+					"%+v: the list of chunk %d has another size than its space",
+					tt, i,
+				)
 			}
 		}
 	}

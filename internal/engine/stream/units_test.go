@@ -44,7 +44,11 @@ func TestStreamLimitsUnits(t *testing.T) {
 			&text,
 			"%s,%s,%d\n",
 			who,
-			[]string{"red", "7", "", "x\x01", fmt.Sprint("id ", i)}[i*7%5],
+			[]string{
+				"red", "7", "",
+				"x\x01",
+				fmt.Sprint("id ", i),
+			}[i*7%5],
 			i%3,
 		)
 	}
@@ -53,16 +57,26 @@ func TestStreamLimitsUnits(t *testing.T) {
 		t.Fatal(err)
 	}
 	schema := dataset.Schema{
-		Columns: []dataset.Column{{Name: "note", Found: true}, {Name: "y"}},
-		Unit:    "who",
+		Columns: []dataset.Column{
+			{Name: "note", Found: true},
+			{Name: "y"},
+		},
+		Unit: "who",
 	}
-	table, _, err := dataset.Read(t.Context(), path, schema, dataset.ReadOptions{})
+	table, _, err := dataset.Read(
+		t.Context(), path, schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	e, _, err := Open(
 		t.Context(),
-		Source{Path: path, Folder: t.TempDir(), Chunk: 129},
+		Source{
+			Path:   path,
+			Folder: t.TempDir(),
+			Chunk:  129,
+		},
 		schema,
 	)
 	if err != nil {
@@ -96,7 +110,9 @@ func TestStreamLimitsUnits(t *testing.T) {
 			for k := 0; same && k < a.Len(); k++ {
 				same = a.ID(k) == b.ID(k)
 			}
-			if !same || want.Len() == 0 || want.Len() == table.Len() {
+			if !same ||
+				want.Len() == 0 ||
+				want.Len() == table.Len() {
 				t.Errorf(
 					"at most %d, %d parts: other records are kept: %d, want %d",
 					most,

@@ -13,8 +13,14 @@ func TestClean(t *testing.T) {
 	nan := math.NaN()
 	inf := math.Inf(1)
 	for name, c := range map[string]struct{ in, want []float64 }{
-		"plain":   {[]float64{1, 5, 3}, []float64{1, 5, 3}},
-		"missing": {[]float64{1, nan, 3, inf}, []float64{1, 2, 3, 2}},
+		"plain": {
+			[]float64{1, 5, 3},
+			[]float64{1, 5, 3},
+		},
+		"missing": {
+			[]float64{1, nan, 3, inf},
+			[]float64{1, 2, 3, 2},
+		},
 		"beyond limits": {
 			[]float64{1e300, -1e300},
 			[]float64{columns.Limit, -columns.Limit},
@@ -24,8 +30,12 @@ func TestClean(t *testing.T) {
 	} {
 		before := slices.Clone(c.in)
 		got := columns.Clean(c.in)
-		if !slices.Equal(got.Values, c.want) || got.Mean != columns.Mean(c.want) {
-			t.Errorf("%s: %+v, want %v", name, got, c.want)
+		if !slices.Equal(got.Values, c.want) ||
+			got.Mean != columns.Mean(c.want) {
+			t.Errorf(
+				"%s: %+v, want %v",
+				name, got, c.want,
+			)
 		}
 		for i := range before {
 			if math.Float64bits(before[i]) != math.Float64bits(c.in[i]) {
@@ -59,8 +69,15 @@ func TestCheck(t *testing.T) {
 
 func TestIntercept(t *testing.T) {
 	x := columns.CleanAll([][]float64{{0, 2}, {1, 5}})
-	got := columns.Intercept(x, columns.Clean([]float64{10, 20}), []float64{2, -1})
+	got := columns.Intercept(
+		x,
+		columns.Clean([]float64{10, 20}),
+		[]float64{2, -1},
+	)
 	if got != 16 {
-		t.Errorf("intercept %v, want 15 - 2*1 + 1*3", got)
+		t.Errorf(
+			"intercept %v, want 15 - 2*1 + 1*3",
+			got,
+		)
 	}
 }

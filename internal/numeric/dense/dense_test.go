@@ -31,7 +31,10 @@ func maxDistance(a, b Matrix) float64 {
 	worst := 0.
 	for i := range a.Rows {
 		for j := range a.Cols {
-			worst = max(worst, math.Abs(a.Entry(i, j)-b.Entry(i, j)))
+			worst = max(
+				worst,
+				math.Abs(a.Entry(i, j)-b.Entry(i, j)),
+			)
 		}
 	}
 	return worst
@@ -41,11 +44,18 @@ func maxDistance(a, b Matrix) float64 {
 func checkNear(t *testing.T, what string, a, b Matrix, size float64) {
 	t.Helper()
 	if a.Rows != b.Rows || a.Cols != b.Cols {
-		t.Fatalf("%s: %d x %d beside %d x %d", what, a.Rows, a.Cols, b.Rows, b.Cols)
+		t.Fatalf(
+			"%s: %d x %d beside %d x %d",
+			what, a.Rows, a.Cols,
+			b.Rows, b.Cols,
+		)
 	}
 	d := maxDistance(a, b)
 	if !(d <= 1e-10*size) {
-		t.Errorf("%s: %d x %d off by %v", what, a.Rows, a.Cols, d)
+		t.Errorf(
+			"%s: %d x %d off by %v",
+			what, a.Rows, a.Cols, d,
+		)
 	}
 }
 
@@ -121,7 +131,10 @@ func TestMul(t *testing.T) {
 		checkNear(
 			t,
 			"part",
-			Mul(a.Slice(top, n, 0, k), b.Slice(0, k, left, m)),
+			Mul(
+				a.Slice(top, n, 0, k),
+				b.Slice(0, k, left, m),
+			),
 			ViewOf(&want).Slice(top, n, left, m),
 			float64(k),
 		)
@@ -130,7 +143,12 @@ func TestMul(t *testing.T) {
 		want.Reset()
 		want.Mul(a.Dense(), a.Dense().T())
 		checkNear(t, "square", square, ViewOf(&want), float64(k))
-		checkNear(t, "copy", a.T().Clone(), ViewOf(mat.DenseCopyOf(a.Dense().T())), 0)
+		checkNear(
+			t, "copy",
+			a.T().Clone(),
+			ViewOf(mat.DenseCopyOf(a.Dense().T())),
+			0,
+		)
 	}
 	x := Mul(New(0, 3), New(3, 2))
 	if x.Rows != 0 || x.Cols != 2 {
@@ -162,11 +180,18 @@ func TestCholesky(t *testing.T) {
 		x := b.Clone()
 		y := b.Clone()
 		SolveTransposed(u, x)
-		checkNear(t, "transposed solution", Mul(u.T(), x), b, float64(n*n))
+		checkNear(
+			t, "transposed solution",
+			Mul(u.T(), x), b,
+			float64(n*n),
+		)
 		Solve(u, y)
 		checkNear(t, "solution", Mul(u, y), b, float64(n*n))
 	}
-	for _, bad := range []float64{-1, 0, math.NaN(), math.Inf(1)} {
+	for _, bad := range []float64{
+		-1, 0, math.NaN(),
+		math.Inf(1),
+	} {
 		a := positiveDefinite(r, 60)
 		a.Set(50, 50, bad)
 		if Cholesky(a) {
@@ -178,7 +203,10 @@ func TestCholesky(t *testing.T) {
 // TestPositivePivots checks the number of positive eigenvalues.
 func TestPositivePivots(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for _, n := range []int{1, 2, 3, 10, 47, 48, 49, 100, 150} {
+	for _, n := range []int{
+		1, 2, 3, 10, 47, 48, 49, 100,
+		150,
+	} {
 		x := randomMatrix(r, n, n)
 		a := New(n, n)
 		for i := range n {
@@ -195,7 +223,10 @@ func TestPositivePivots(t *testing.T) {
 		}
 		got := PositivePivots(a.Clone())
 		if !ok || got != want {
-			t.Errorf("%d of %d are positive, want %d", got, n, want)
+			t.Errorf(
+				"%d of %d are positive, want %d",
+				got, n, want,
+			)
 		}
 	}
 	for _, c := range []struct {
@@ -205,7 +236,10 @@ func TestPositivePivots(t *testing.T) {
 		n := int(math.Sqrt(float64(len(c.x))))
 		got := PositivePivots(ViewOf(mat.NewDense(n, n, slices.Clone(c.x))))
 		if got != c.want {
-			t.Errorf("%v: %d are positive, want %d", c.x, got, c.want)
+			t.Errorf(
+				"%v: %d are positive, want %d",
+				c.x, got, c.want,
+			)
 		}
 	}
 }
@@ -238,7 +272,9 @@ func spectrumHolds(t *testing.T, a Matrix) {
 
 func TestSpectrum(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	for _, n := range []int{1, 2, 3, 15, 16, 17, 60, 200} {
+	for _, n := range []int{
+		1, 2, 3, 15, 16, 17, 60, 200,
+	} {
 		spectrumHolds(t, positiveDefinite(r, n))
 		spectrumHolds(t, New(n, n))
 		same := New(n, n)
@@ -250,7 +286,10 @@ func TestSpectrum(t *testing.T) {
 				if i/4 == j/4 {
 					blocks.Set(i, j, float64(i*j%5-2))
 				}
-				falling.Set(i, j, falling.Entry(i, j)*math.Pow(.7, float64(j)))
+				falling.Set(
+					i, j,
+					falling.Entry(i, j)*math.Pow(.7, float64(j)),
+				)
 			}
 		}
 		spectrumHolds(t, same)
@@ -277,7 +316,10 @@ func BenchmarkMul(b *testing.B) {
 	for b.Loop() {
 		Mul(x, y)
 	}
-	b.ReportMetric(600*600*600*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "MAC/ns")
+	b.ReportMetric(
+		600*600*600*float64(b.N)/float64(b.Elapsed().Nanoseconds()),
+		"MAC/ns",
+	)
 }
 
 func BenchmarkCholesky(b *testing.B) {

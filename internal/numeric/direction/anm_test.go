@@ -13,7 +13,10 @@ func pairOf(n int) (x, y []float64) {
 		t := float64(i)
 		v := math.Sin(1.7 * t)
 		x = append(x, v)
-		y = append(y, .6*v*v*v+.25*v+.12*math.Sin(2.9*t+.3*t*t))
+		y = append(
+			y,
+			.6*v*v*v+.25*v+.12*math.Sin(2.9*t+.3*t*t),
+		)
 	}
 	return x, y
 }
@@ -49,7 +52,11 @@ func TestSpecifiedBaseline(t *testing.T) {
 		slope/ResidualWidth*ridge.ResidualBound(500)*math.Pow(500./499, 2),
 		.811095946,
 	)
-	checkNear(t, "bound of hsic", HSICBound(ridge, 500, 500), .25*math.Pow(500./499, 2))
+	checkNear(
+		t, "bound of hsic",
+		HSICBound(ridge, 500, 500),
+		.25*math.Pow(500./499, 2),
+	)
 	checkNear(t, "bound of hsic for a test record", TestBound(HSIC, 500), .0080321)
 }
 
@@ -156,7 +163,10 @@ func TestHSICBound(t *testing.T) {
 		}
 		bound := TestBound(HSIC, m)
 		if far > bound || far < .15*bound {
-			t.Errorf("m = %d: the farthest is %v, the bound %v", m, far, bound)
+			t.Errorf(
+				"m = %d: the farthest is %v, the bound %v",
+				m, far, bound,
+			)
 		}
 	}
 }
@@ -180,7 +190,11 @@ func TestPublishedResidualBound(t *testing.T) {
 		n        int
 		ridge    Ridge
 		exceeded bool
-	}{{50, Ridge{9, .5}, true}, {50, Ridge{.05, .5}, false}, {200, Ridge{.5, .5}, false}} {
+	}{
+		{50, Ridge{9, .5}, true},
+		{50, Ridge{.05, .5}, false},
+		{200, Ridge{.5, .5}, false},
+	} {
 		far := 0.
 		for range 60 {
 			x := make([]float64, c.n)
@@ -206,10 +220,18 @@ func TestPublishedResidualBound(t *testing.T) {
 			}
 		}
 		if far > c.ridge.ResidualBound(c.n) {
-			t.Errorf("%+v: moved by %v, the bound is %v", c, far, c.ridge.ResidualBound(c.n))
+			t.Errorf(
+				"%+v: moved by %v, the bound is %v",
+				c, far,
+				c.ridge.ResidualBound(c.n),
+			)
 		}
 		if (far > published(c.n, c.ridge.Penalty)) != c.exceeded {
-			t.Errorf("%+v: moved by %v, published %v", c, far, published(c.n, c.ridge.Penalty))
+			t.Errorf(
+				"%+v: moved by %v, published %v",
+				c, far,
+				published(c.n, c.ridge.Penalty),
+			)
 		}
 	}
 }
@@ -223,7 +245,11 @@ func TestPublishedThreshold(t *testing.T) {
 	passes := func(threshold float64) float64 {
 		return .5 * math.Exp(-(threshold-1)*epsilon)
 	}
-	checkNear(t, "published", math.Round(1000*passes(1+math.Log(1/delta)))/1000, .158)
+	checkNear(
+		t, "published",
+		math.Round(1000*passes(1+math.Log(1/delta)))/1000,
+		.158,
+	)
 	p := passes(1 + math.Log(1/(2*delta))/epsilon)
 	if p > delta*(1+1e-9) {
 		t.Errorf("the right threshold passes with probability %v", p)
@@ -274,7 +300,10 @@ func TestPublishedChances(t *testing.T) {
 	}
 	for i, want := range []float64{four, six} {
 		if math.Abs(kept[i]-want) > 5*math.Sqrt(want*(1-want)/draws) {
-			t.Errorf("theorem %d: %v of the draws, %v claimed", 4+2*i, kept[i], want)
+			t.Errorf(
+				"theorem %d: %v of the draws, %v claimed",
+				4+2*i, kept[i], want,
+			)
 		}
 	}
 }

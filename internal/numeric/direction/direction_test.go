@@ -31,7 +31,10 @@ func binIndex(x float64) int {
 func checkNear(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= 1e-6) {
-		t.Errorf("%s: %.9f, want %.9f", what, got, want)
+		t.Errorf(
+			"%s: %.9f, want %.9f",
+			what, got, want,
+		)
 	}
 }
 
@@ -59,7 +62,10 @@ func TestSpecifiedScores(t *testing.T) {
 	scores := Scores(h, false)
 	for i, s := range scores[1 : len(want)+1] {
 		if s.Name != want[i].Name {
-			t.Errorf("score %d is %s, want %s", i, s.Name, want[i].Name)
+			t.Errorf(
+				"score %d is %s, want %s",
+				i, s.Name, want[i].Name,
+			)
 		}
 		checkNear(t, s.Name, s.Forward, want[i].Forward)
 		checkNear(t, s.Name+" of the reverse", s.Backward, want[i].Backward)
@@ -115,7 +121,10 @@ func TestSpecifiedNoise(t *testing.T) {
 func checkBlend(t *testing.T, s Score, forward, backward float64) {
 	t.Helper()
 	if s.Name != Blend {
-		t.Errorf("%s decides, want %s", s.Name, Blend)
+		t.Errorf(
+			"%s decides, want %s",
+			s.Name, Blend,
+		)
 	}
 	checkNear(t, "blend", s.Forward, forward)
 	checkNear(t, "blend of the reverse", s.Backward, backward)
@@ -128,13 +137,21 @@ func TestScoresAreTotal(t *testing.T) {
 		{0: -1e9, 35: 0},
 		{0: 1e18, 35: 0},
 		{0: 1, 7: -1, 35: 0},
-		{3: 5, 9: 5, 15: 5, 35: 0},
+		{
+			3:  5,
+			9:  5,
+			15: 5,
+			35: 0,
+		},
 	} {
 		for _, signed := range []bool{false, true} {
 			for _, s := range Scores(Histogram{6, counts}, signed) {
 				if math.IsNaN(s.Forward+s.Backward) ||
 					math.IsInf(s.Forward+s.Backward, 0) {
-					t.Errorf("%v, signed %v: %+v", counts, signed, s)
+					t.Errorf(
+						"%v, signed %v: %+v",
+						counts, signed, s,
+					)
 				}
 			}
 		}

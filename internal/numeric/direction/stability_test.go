@@ -17,7 +17,10 @@ func TestRankScoresAreNeverStable(t *testing.T) {
 	for range 200 {
 		n := 10 + rng.IntN(100)
 		m := 2 + rng.IntN(100)
-		r := Ridge{Penalty: math.Exp(-6 + 8*rng.Float64()), Width: .25 + rng.Float64()}
+		r := Ridge{
+			Penalty: math.Exp(-6 + 8*rng.Float64()),
+			Width:   .25 + rng.Float64(),
+		}
 		draw := func(k int) []float64 {
 			out := make([]float64, k)
 			for i := range out {
@@ -38,7 +41,10 @@ func TestRankScoresAreNeverStable(t *testing.T) {
 		bound := float64(n) * r.Penalty / (4 * float64(m-1))
 		k := gap / (2 * r.ResidualBound(n))
 		if k > bound*(1+1e-9) {
-			t.Fatalf("n %d, m %d, lambda %v: %v records, bound %v", n, m, r.Penalty, k, bound)
+			t.Fatalf(
+				"n %d, m %d, lambda %v: %v records, bound %v",
+				n, m, r.Penalty, k, bound,
+			)
 		}
 	}
 	for _, lambda := range []float64{.002, .05, .5} {

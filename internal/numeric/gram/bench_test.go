@@ -29,7 +29,10 @@ func twoWorkers(x [][]int16) []int64 {
 	for g := range part {
 		wg.Go(func() {
 			part[g] = make([]int64, Len(p))
-			Accumulate(part[g], rowsOf(x, g*n/2, (g+1)*n/2))
+			Accumulate(
+				part[g],
+				rowsOf(x, g*n/2, (g+1)*n/2),
+			)
 		})
 	}
 	wg.Wait()
@@ -49,7 +52,10 @@ func BenchmarkBlock(b *testing.B) {
 		{"8192x90", 8192, 90},
 		{"8192x400", 8192, 400},
 	} {
-		x := uniformColumns(rand.New(rand.NewPCG(1, 2)), shape.n, shape.p)
+		x := uniformColumns(
+			rand.New(rand.NewPCG(1, 2)),
+			shape.n, shape.p,
+		)
 		dst := make([]int64, Len(shape.p))
 		for _, k := range allTiles() {
 			b.Run(shape.name+"/"+k.name, func(b *testing.B) {

@@ -30,7 +30,10 @@ func checkKernel(t *testing.T, k namedTile, x [][]int16) {
 	s.accumulate(got, x, k.tile)
 	d := cmp.Diff(want, got)
 	if d != "" {
-		t.Fatalf("%s, %d columns (-want +got):\n%s", k.name, len(x), d)
+		t.Fatalf(
+			"%s, %d columns (-want +got):\n%s",
+			k.name, len(x), d,
+		)
 	}
 }
 
@@ -39,14 +42,22 @@ func TestIndexIsAPackingByRows(t *testing.T) {
 		k := 0
 		for i := range p {
 			for j := i; j < p; j++ {
-				if Index(p, i, j) != k || Index(p, j, i) != k {
-					t.Fatalf("Index(%d, %d, %d) = %d, want %d", p, i, j, Index(p, i, j), k)
+				if Index(p, i, j) != k ||
+					Index(p, j, i) != k {
+					t.Fatalf(
+						"Index(%d, %d, %d) = %d, want %d",
+						p, i, j,
+						Index(p, i, j), k,
+					)
 				}
 				k++
 			}
 		}
 		if Len(p) != k {
-			t.Fatalf("Len(%d) = %d, want %d", p, Len(p), k)
+			t.Fatalf(
+				"Len(%d) = %d, want %d",
+				p, Len(p), k,
+			)
 		}
 	}
 }
@@ -68,7 +79,10 @@ func TestSmallShapesAreExact(t *testing.T) {
 func TestLargerShapesAreExact(t *testing.T) {
 	rng := newRand(2)
 	for _, k := range allTiles() {
-		for _, n := range []int{blockRows - 1, blockRows, blockRows + 1, 2*blockRows + 47, 5000} {
+		for _, n := range []int{
+			blockRows - 1, blockRows, blockRows + 1,
+			2*blockRows + 47, 5000,
+		} {
 			for _, p := range []int{1, 4, 5, 13} {
 				checkKernel(t, k, uniformColumns(rng, n, p))
 				checkKernel(t, k, extremeColumns(rng, n, p))
@@ -83,23 +97,38 @@ func TestLargerShapesAreExact(t *testing.T) {
 // would exceed 32 bits.
 func TestOverflowEdge(t *testing.T) {
 	patterns := map[string]func(r, c int) int16{
-		"all +1":           func(_, _ int) int16 { return MaxAbs },
-		"all -1":           func(_, _ int) int16 { return -MaxAbs },
-		"columns opposite": func(_, c int) int16 { return int16(1-2*(c%2)) * MaxAbs },
-		"rows opposite":    func(r, _ int) int16 { return int16(1-2*(r%2)) * MaxAbs },
-		"both opposite":    func(r, c int) int16 { return int16(1-2*((r+c)%2)) * MaxAbs },
+		"all +1": func(_, _ int) int16 {
+			return MaxAbs
+		},
+		"all -1": func(_, _ int) int16 {
+			return -MaxAbs
+		},
+		"columns opposite": func(_, c int) int16 {
+			return int16(1-2*(c%2)) * MaxAbs
+		},
+		"rows opposite": func(r, _ int) int16 {
+			return int16(1-2*(r%2)) * MaxAbs
+		},
+		"both opposite": func(r, c int) int16 {
+			return int16(1-2*((r+c)%2)) * MaxAbs
+		},
 		"runs opposite": func(r, c int) int16 {
 			return int16(1-2*((r/stepRows+c)%2)) * MaxAbs
 		},
 		"one off the edge": func(r, c int) int16 {
 			return int16(1-2*(c%2)) * (MaxAbs - int16(r%2))
 		},
-		"tiny negative": func(_, c int) int16 { return int16(2*(c%2) - 1) },
+		"tiny negative": func(_, c int) int16 {
+			return int16(2*(c%2) - 1)
+		},
 	}
 	for name, value := range patterns {
 		t.Run(name, func(t *testing.T) {
 			for _, k := range allTiles() {
-				for _, n := range []int{1, 2, 7, 8, 9, 48, 96, 1000, 2*blockRows + 5} {
+				for _, n := range []int{
+					1, 2, 7, 8, 9, 48,
+					96, 1000, 2*blockRows + 5,
+				} {
 					checkKernel(t, k, fillColumns(n, 7, value))
 				}
 			}
@@ -191,7 +220,10 @@ func TestScratchIsReusableAcrossShapes(t *testing.T) {
 		naiveGram(want, x)
 		d := cmp.Diff(want, got)
 		if d != "" {
-			t.Fatalf("shape %v (-want +got):\n%s", shape, d)
+			t.Fatalf(
+				"shape %v (-want +got):\n%s",
+				shape, d,
+			)
 		}
 	}
 }
@@ -207,12 +239,16 @@ func TestPropertyOrderAndCutsDoNotMatter(t *testing.T) {
 		x := fillColumns(n, p, func(_, _ int) int16 {
 			return int16((rng.IntN(3) - 1) * (limit - rng.IntN(2)))
 		})
-		before := fillColumns(n, p, func(r, c int) int16 { return x[c][r] })
+		before := fillColumns(n, p, func(r, c int) int16 {
+			return x[c][r]
+		})
 		want := make([]int64, Len(p))
 		naiveGram(want, x)
 
 		order := rng.Perm(n)
-		shuffled := fillColumns(n, p, func(r, c int) int16 { return x[c][order[r]] })
+		shuffled := fillColumns(n, p, func(r, c int) int16 {
+			return x[c][order[r]]
+		})
 		cut := rapid.IntRange(0, n).Draw(t, "cut")
 		for _, k := range allTiles() {
 			got := make([]int64, Len(p))
@@ -221,7 +257,10 @@ func TestPropertyOrderAndCutsDoNotMatter(t *testing.T) {
 			s.accumulate(got, rowsOf(shuffled, cut, n), k.tile)
 			d := cmp.Diff(want, got)
 			if d != "" {
-				t.Fatalf("%s (-want +got):\n%s", k.name, d)
+				t.Fatalf(
+					"%s (-want +got):\n%s",
+					k.name, d,
+				)
 			}
 		}
 		Accumulate(make([]int64, Len(p)), x)
@@ -241,7 +280,9 @@ func TestDotIsExact(t *testing.T) {
 				for _, x := range [][][]int16{
 					uniformColumns(rng, n+off, 2),
 					extremeColumns(rng, n+off, 2),
-					fillColumns(n+off, 2, func(_, _ int) int16 { return -MaxAbs }),
+					fillColumns(n+off, 2, func(_, _ int) int16 {
+						return -MaxAbs
+					}),
 					fillColumns(n+off, 2, func(_, c int) int16 {
 						return int16(1-2*c) * MaxAbs
 					}),
@@ -254,7 +295,10 @@ func TestDotIsExact(t *testing.T) {
 					}
 					got := dot(a, b, k.tile)
 					if got != want {
-						t.Fatalf("%s, n=%d off=%d: %d, want %d", k.name, n, off, got, want)
+						t.Fatalf(
+							"%s, n=%d off=%d: %d, want %d",
+							k.name, n, off, got, want,
+						)
 					}
 				}
 			}
@@ -271,18 +315,33 @@ func upTo(n int) []int {
 }
 
 func TestShapeMismatchPanicsWithoutNamingTheRowCount(t *testing.T) {
-	x := fillColumns(1237, 3, func(_, _ int) int16 { return 1 })
-	ragged := [][]int16{x[0], x[1][:1236], x[2]}
+	x := fillColumns(1237, 3, func(_, _ int) int16 {
+		return 1
+	})
+	ragged := [][]int16{
+		x[0],
+		x[1][:1236],
+		x[2],
+	}
 	for name, call := range map[string]func(){
-		"dst length": func() { Accumulate(make([]int64, 5), x) },
-		"ragged":     func() { Accumulate(make([]int64, 6), ragged) },
-		"Dot":        func() { Dot(x[0], x[1][:1236]) },
-		"Index":      func() { Index(3, 3, 0) },
+		"dst length": func() {
+			Accumulate(make([]int64, 5), x)
+		},
+		"ragged": func() {
+			Accumulate(make([]int64, 6), ragged)
+		},
+		"Dot": func() {
+			Dot(x[0], x[1][:1236])
+		},
+		"Index": func() {
+			Index(3, 3, 0)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
 				msg := fmt.Sprint(recover())
-				if !strings.HasPrefix(msg, "gram: ") || strings.Contains(msg, "123") {
+				if !strings.HasPrefix(msg, "gram: ") ||
+					strings.Contains(msg, "123") {
 					t.Errorf("panic says %q", msg)
 				}
 			}()
@@ -294,7 +353,9 @@ func TestShapeMismatchPanicsWithoutNamingTheRowCount(t *testing.T) {
 
 // TestOutOfRangeValuesDoNotPanic checks that values out of range only make the sums unspecified.
 func TestOutOfRangeValuesDoNotPanic(t *testing.T) {
-	x := fillColumns(5000, 6, func(r, c int) int16 { return int16(-32768 + r*c) })
+	x := fillColumns(5000, 6, func(r, c int) int16 {
+		return int16(-32768 + r*c)
+	})
 	for _, k := range allTiles() {
 		var s Scratch
 		s.accumulate(make([]int64, Len(6)), x, k.tile)

@@ -55,7 +55,10 @@ func TestSquaredNorms(t *testing.T) {
 		if !SquaredNorms(norms, x) || !slices.Equal(norms, want) {
 			t.Fatal(n, p, norms, want)
 		}
-		for _, long := range []int16{MaxAbs + 1, math.MaxInt16, -MaxAbs - 1, math.MinInt16} {
+		for _, long := range []int16{
+			MaxAbs + 1, math.MaxInt16,
+			-MaxAbs - 1, math.MinInt16,
+		} {
 			if n == 0 || p == 0 {
 				break
 			}
@@ -64,7 +67,10 @@ func TestSquaredNorms(t *testing.T) {
 			before := x[i][j]
 			x[i][j] = long
 			if SquaredNorms(norms, x) {
-				t.Fatal(n, p, long, "is taken for a number within bounds")
+				t.Fatal(
+					n, p, long,
+					"is taken for a number within bounds",
+				)
 			}
 			x[i][j] = before
 		}

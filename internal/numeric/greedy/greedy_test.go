@@ -18,7 +18,10 @@ func sineTable(n, d int) [][]float64 {
 		for j := range d {
 			a := float64(i + 1)
 			b := float64(j + 1)
-			x[i] = append(x[i], math.Sin(1.7*a+2.3*b+.5*a*b))
+			x[i] = append(
+				x[i],
+				math.Sin(1.7*a+2.3*b+.5*a*b),
+			)
 		}
 	}
 	return x
@@ -50,7 +53,10 @@ func problemOf(x [][]float64, y []float64, cost []float64, budget float64) *Prob
 		for a := range d {
 			p.Cross[0][a] += z[a] * y[i]
 			for b := a; b < d; b++ {
-				p.Gram.SetSym(a, b, p.Gram.At(a, b)+z[a]*z[b])
+				p.Gram.SetSym(
+					a, b,
+					p.Gram.At(a, b)+z[a]*z[b],
+				)
 			}
 		}
 	}
@@ -60,7 +66,10 @@ func problemOf(x [][]float64, y []float64, cost []float64, budget float64) *Prob
 func checkNear(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= 1e-6) {
-		t.Errorf("%s is %.9f, want %.9f", what, got, want)
+		t.Errorf(
+			"%s is %.9f, want %.9f",
+			what, got, want,
+		)
 	}
 }
 
@@ -111,8 +120,16 @@ func TestGreedyMatchesSpecification(t *testing.T) {
 		spent, rss float64
 		theta      []float64
 	}{
-		{1, []int{0}, 1, 17.973706997, []float64{-.005400387, .746504475}},
-		{2, []int{0, 1}, 2, 12.524565838, []float64{-.007365318, .765591591, .535072939}},
+		{
+			1, []int{0}, 1,
+			17.973706997,
+			[]float64{-.005400387, .746504475},
+		},
+		{
+			2, []int{0, 1},
+			2, 12.524565838,
+			[]float64{-.007365318, .765591591, .535072939},
+		},
 		{
 			4,
 			[]int{0, 1, 3},
@@ -140,12 +157,19 @@ func TestGreedyMatchesSpecification(t *testing.T) {
 		c := p.Select()
 		got := c.Groups(p)
 		if !slices.Equal(got, tt.order) {
-			t.Errorf("budget %v: order %v, want %v", tt.budget, got, tt.order)
+			t.Errorf(
+				"budget %v: order %v, want %v",
+				tt.budget, got, tt.order,
+			)
 			continue
 		}
 		fit := p.Solve(c.Entries())
 		checkNear(t, "spent", c.Spent(), tt.spent)
-		checkNear(t, "squared error", residualSquares(x, y, fit.Theta[0]), tt.rss)
+		checkNear(
+			t, "squared error",
+			residualSquares(x, y, fit.Theta[0]),
+			tt.rss,
+		)
 		for i, e := range fit.Entries {
 			checkNear(t, "coefficient", fit.Theta[0][e], tt.theta[i])
 		}
@@ -235,12 +259,17 @@ func TestGreedyEqualsQR(t *testing.T) {
 		c := problemOf(x, y, cost, math.Inf(1)).Select()
 		order, gains := gramSchmidt(x, y, d)
 		if len(c.Steps)-1 != len(order) {
-			t.Errorf("seed %d: %d steps, want %d", seed, len(c.Steps)-1, len(order))
+			t.Errorf(
+				"seed %d: %d steps, want %d",
+				seed, len(c.Steps)-1,
+				len(order),
+			)
 			continue
 		}
 		scale := dot(y, y)
 		for i, s := range c.Steps[1:] {
-			if s.Entry-1 != order[i] && math.Abs(s.Gain-gains[i]) > 1e-9*scale {
+			if s.Entry-1 != order[i] &&
+				math.Abs(s.Gain-gains[i]) > 1e-9*scale {
 				t.Errorf(
 					"seed %d, step %d: column %d gains %v, by rows column %d gains %v",
 					seed,
@@ -253,7 +282,10 @@ func TestGreedyEqualsQR(t *testing.T) {
 				break
 			}
 			if math.Abs(s.Gain-gains[i]) > 1e-9*scale {
-				t.Errorf("seed %d, step %d: gain %v, by rows %v", seed, i, s.Gain, gains[i])
+				t.Errorf(
+					"seed %d, step %d: gain %v, by rows %v",
+					seed, i, s.Gain, gains[i],
+				)
 			}
 		}
 	}
@@ -288,16 +320,28 @@ func randomTable(rng *rand.Rand, n, d int) (x [][]float64, y []float64) {
 // and that a group that does not fit the budget is skipped.
 func TestFreeGroupsComeFirst(t *testing.T) {
 	x := sineTable(40, 6)
-	p := problemOf(x, sineTarget(x), []float64{1, 1, 0, 2, 5, 5}, 1)
+	p := problemOf(
+		x, sineTarget(x),
+		[]float64{1, 1, 0, 2, 5, 5},
+		1,
+	)
 	if got := p.Select().Groups(p); !slices.Equal(got, []int{2, 0}) {
-		t.Errorf("order %v, want the free column and then the best that fits", got)
+		t.Errorf(
+			"order %v, want the free column and then the best that fits",
+			got,
+		)
 	}
 	p.Cost = costs
 	p.Paid = []bool{false, false, false, false, true, false}
 	c := p.Select()
 	got := c.Groups(p)
-	if !slices.Equal(got, []int{0}) || c.Steps[1].Entry != 5 || c.Spent() != 1 {
-		t.Errorf("groups %v, steps %v: the paid column comes first, for nothing", got, c.Steps)
+	if !slices.Equal(got, []int{0}) ||
+		c.Steps[1].Entry != 5 ||
+		c.Spent() != 1 {
+		t.Errorf(
+			"groups %v, steps %v: the paid column comes first, for nothing",
+			got, c.Steps,
+		)
 	}
 	// Entries 1 and 2 form one group, so buying one makes the other free.
 	p.Paid = nil
@@ -333,7 +377,10 @@ func TestGreedyAcceptsSingularMatrices(t *testing.T) {
 	if len(c.Steps) != 3 ||
 		math.Abs(fit.Theta[0][0]-.5)+math.Abs(fit.Theta[0][1]-1)+
 			math.Abs(fit.Theta[0][2]-1.5) > 1e-12 {
-		t.Errorf("ridge alone: %v, %v", c, fit.Theta)
+		t.Errorf(
+			"ridge alone: %v, %v",
+			c, fit.Theta,
+		)
 	}
 	one := &Problem{
 		Gram:   mat.NewSymDense(2, []float64{1, 1, 1, 1}),
@@ -355,8 +402,14 @@ func BenchmarkGreedy(b *testing.B) {
 	x, y := randomTable(rand.New(rand.NewPCG(1, 1)), n, d)
 	columns := make([][]int16, d+2)
 	for i, r := range x {
-		for j, v := range append(append(r[:d:d], y[i]/16), .5) {
-			columns[j] = append(columns[j], int16(min(max(v/8, -1), 1)*gram.MaxAbs))
+		for j, v := range append(
+			append(r[:d:d], y[i]/16),
+			.5,
+		) {
+			columns[j] = append(
+				columns[j],
+				int16(min(max(v/8, -1), 1)*gram.MaxAbs),
+			)
 		}
 	}
 	groups := []int{}
@@ -396,8 +449,14 @@ func BenchmarkGreedy(b *testing.B) {
 			}
 		})
 	}
-	run("rows", func() { gramSchmidt(x, y, steps) })
-	run("matrix", func() { choose(released()) })
+	run("rows", func() {
+		gramSchmidt(x, y, steps)
+	})
+	run("matrix", func() {
+		choose(released())
+	})
 	r := released()
-	run("budget", func() { choose(r) })
+	run("budget", func() {
+		choose(r)
+	})
 }

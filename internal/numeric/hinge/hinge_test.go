@@ -57,7 +57,10 @@ func exactGradientNorm(p *Problem, a Point) float64 {
 	w := make([]*big.Float, d+1)
 	sums := make([]*big.Float, d+1)
 	for j := range w {
-		w[j] = add(f(a.High[j]), f(a.Low[j]))
+		w[j] = add(
+			f(a.High[j]),
+			f(a.Low[j]),
+		)
 		sums[j] = mul(w[j], f(p.Lambda))
 	}
 	for i, y := range p.Labels {
@@ -155,15 +158,25 @@ func TestSlope(t *testing.T) {
 			)
 		}
 	}
-	for _, m := range []float64{math.Inf(1), math.Inf(-1), 0, 1e300, -1e300} {
+	for _, m := range []float64{
+		math.Inf(1),
+		math.Inf(-1), 0, 1e300,
+		-1e300,
+	} {
 		for _, loss := range []Loss{Huberised, Logistic} {
 			s := loss.slope(m)
 			if !(s >= -1 && s <= 0) {
-				t.Errorf("loss %d at %v: %v", loss, m, s)
+				t.Errorf(
+					"loss %d at %v: %v",
+					loss, m, s,
+				)
 			}
 			c := loss.curvature(m)
 			if !(c >= 0 && c <= 1) {
-				t.Errorf("loss %d at %v: curvature %v", loss, m, c)
+				t.Errorf(
+					"loss %d at %v: curvature %v",
+					loss, m, c,
+				)
 			}
 		}
 	}
@@ -187,7 +200,10 @@ func TestMinimize(t *testing.T) {
 		{5000, 5, .1, .05},
 		{60, 100, .5, .02},
 	} {
-		p := randomProblem(r, c.n, c.d, c.wrong, c.lambda*(1<<28))
+		p := randomProblem(
+			r, c.n, c.d, c.wrong,
+			c.lambda*(1<<28),
+		)
 		for _, p.Loss = range []Loss{Huberised, Logistic} {
 			tolerance := 1e-9 * p.Norm
 			a, err := p.Minimize(context.Background(), tolerance)
@@ -212,16 +228,37 @@ func TestMinimize(t *testing.T) {
 func TestDegenerateTablesEndWithProof(t *testing.T) {
 	const one = 1 << 14
 	for name, p := range map[string]*Problem{
-		"equal":          {Columns: [][]int16{{one, one, one}}, Labels: []int8{1, 1, 1}},
-		"contradictions": {Columns: [][]int16{{one, one}}, Labels: []int8{1, -1}},
-		"zeros":          {Columns: [][]int16{{0, 0, 0}}, Labels: []int8{1, -1, 1}},
-		"copies": {
-			Columns: [][]int16{{one, -one, 5}, {one, -one, 5}},
-			Labels:  []int8{1, -1, -1},
+		"equal": {
+			Columns: [][]int16{{one, one, one}},
+			Labels:  []int8{1, 1, 1},
 		},
-		"left out":   {Columns: [][]int16{{one, one}}, Labels: []int8{0, 0}},
-		"no rows":    {Columns: [][]int16{{}}, Labels: []int8{}},
-		"no entries": {Columns: [][]int16{}, Labels: []int8{1, 1, -1}},
+		"contradictions": {
+			Columns: [][]int16{{one, one}},
+			Labels:  []int8{1, -1},
+		},
+		"zeros": {
+			Columns: [][]int16{{0, 0, 0}},
+			Labels:  []int8{1, -1, 1},
+		},
+		"copies": {
+			Columns: [][]int16{
+				{one, -one, 5},
+				{one, -one, 5},
+			},
+			Labels: []int8{1, -1, -1},
+		},
+		"left out": {
+			Columns: [][]int16{{one, one}},
+			Labels:  []int8{0, 0},
+		},
+		"no rows": {
+			Columns: [][]int16{{}},
+			Labels:  []int8{},
+		},
+		"no entries": {
+			Columns: [][]int16{},
+			Labels:  []int8{1, 1, -1},
+		},
 	} {
 		for _, lambda := range []float64{.01, 1, 1e6} {
 			for _, constant := range []int64{0, 1, one, 1 << 20} {
@@ -255,13 +292,20 @@ func TestDegenerateTablesEndWithProof(t *testing.T) {
 func TestErrorBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range 60 {
-		p := randomProblem(r, 1+r.IntN(300), 1+r.IntN(9), .3, 1<<28)
+		p := randomProblem(
+			r, 1+r.IntN(300),
+			1+r.IntN(9), .3,
+			1<<28,
+		)
 		p.Loss = Loss(i % 2)
 		a := newPoint(len(p.Columns) + 1)
 		size := math.Ldexp(1, r.IntN(40)-20) / (1 << 14)
 		for j := range a.High {
 			a.High[j] = size * r.NormFloat64()
-			a.High[j], a.Low[j] = twoSum(a.High[j], a.High[j]*0x1p-54*r.Float64())
+			a.High[j], a.Low[j] = twoSum(
+				a.High[j],
+				a.High[j]*0x1p-54*r.Float64(),
+			)
 		}
 		if len(p.Columns) > 6 { // margins that cancel
 			copy(p.Columns[1], p.Columns[0])
@@ -274,7 +318,10 @@ func TestErrorBound(t *testing.T) {
 		}
 		want := exactGradientNorm(p, a)
 		if math.Abs(g.norm-want) > g.error+1e-15*want {
-			t.Errorf("norm %v, true %v, bound %v", g.norm, want, g.error)
+			t.Errorf(
+				"norm %v, true %v, bound %v",
+				g.norm, want, g.error,
+			)
 		}
 		if g.error > float64(len(p.Labels))*p.Norm*4e-15+1e-13*p.Lambda*euclideanNorm(a.High) {
 			t.Errorf("the bound %v is larger than needed", g.error)
@@ -306,7 +353,10 @@ func TestWorstCaseBound(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	p := randomProblem(rand.New(rand.NewPCG(5, 6)), 100, 3, .1, 1<<28)
+	p := randomProblem(
+		rand.New(rand.NewPCG(5, 6)),
+		100, 3, .1, 1<<28,
+	)
 	_, err := p.Minimize(ctx, p.Norm*1e-6)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
@@ -317,7 +367,11 @@ func TestCancelled(t *testing.T) {
 func BenchmarkMinimize(b *testing.B) {
 	for name, loss := range map[string]Loss{"huberised": Huberised, "logistic": Logistic} {
 		b.Run(name, func(b *testing.B) {
-			p := randomProblem(rand.New(rand.NewPCG(7, 8)), 45000, 105, .15, 50*(1<<28)*10)
+			p := randomProblem(
+				rand.New(rand.NewPCG(7, 8)),
+				45000, 105, .15,
+				50*(1<<28)*10,
+			)
 			p.Loss = loss
 			for b.Loop() {
 				_, err := p.Minimize(context.Background(), 1e-5*p.Norm)

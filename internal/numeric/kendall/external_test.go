@@ -19,17 +19,28 @@ func TestExternalAgrees(t *testing.T) {
 	}
 	defer file.Close()
 	value := rapid.OneOf(
-		rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 1, 2, -1, math.NaN(), math.Inf(1)}),
+		rapid.SampledFrom([]float64{
+			0, math.Copysign(0, -1),
+			1, 2, -1,
+			math.NaN(),
+			math.Inf(1),
+		}),
 		rapid.Float64())
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 300).Draw(t, "n")
 		x := rapid.SliceOfN(value, n, n).Draw(t, "x")
 		y := rapid.SliceOfN(value, n, n).Draw(t, "y")
 		codes := rapid.SliceOfN(rapid.Int32Range(0, 5), n, n).Draw(t, "codes")
-		e := kendall.NewExternal(file, rapid.IntRange(1, 400).Draw(t, "most"))
+		e := kendall.NewExternal(
+			file,
+			rapid.IntRange(1, 400).Draw(t, "most"),
+		)
 		of := kendall.NewExternal(file, 17)
 		for from := 0; from < n; {
-			to := min(n, from+rapid.IntRange(1, 100).Draw(t, "block"))
+			to := min(
+				n,
+				from+rapid.IntRange(1, 100).Draw(t, "block"),
+			)
 			target := kendall.Keys(nil, y[from:to], nil)
 			for _, err := range []error{
 				e.Add(kendall.Keys(nil, x[from:to], nil), target),
@@ -55,7 +66,10 @@ func TestExternalAgrees(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got != c.want {
-				t.Fatalf("%s: %d, in memory %d", c.name, got, c.want)
+				t.Fatalf(
+					"%s: %d, in memory %d",
+					c.name, got, c.want,
+				)
 			}
 		}
 	})

@@ -52,7 +52,10 @@ func TestSExhaustive(t *testing.T) {
 				want := kendallByDefinition(x, y)
 				got := kendall.S(ranks, kendall.Rank(y, scratch), scratch)
 				if got != want {
-					t.Fatalf("S(%v, %v) = %d, want %d", x, y, got, want)
+					t.Fatalf(
+						"S(%v, %v) = %d, want %d",
+						x, y, got, want,
+					)
 				}
 			}
 		}
@@ -102,7 +105,10 @@ func TestSAgainstDefinition(t *testing.T) {
 		n := rapid.IntRange(0, 600).Draw(t, "rows")
 		x := drawColumn(r, n)
 		y := drawColumn(r, n)
-		got := kendall.S(kendall.Rank(x, scratch), kendall.Rank(y, scratch), scratch)
+		got := kendall.S(
+			kendall.Rank(x, scratch),
+			kendall.Rank(y, scratch), scratch,
+		)
 		want := kendallByDefinition(x, y)
 		if got != want {
 			t.Fatalf("S = %d, want %d", got, want)
@@ -119,7 +125,10 @@ func TestSAgainstDefinitionLong(t *testing.T) {
 	for range 40 {
 		x := drawColumn(r, n)
 		y := drawColumn(r, n)
-		got := kendall.S(kendall.Rank(x, scratch), kendall.Rank(y, scratch), scratch)
+		got := kendall.S(
+			kendall.Rank(x, scratch),
+			kendall.Rank(y, scratch), scratch,
+		)
 		want := kendallByDefinition(x, y)
 		if got != want {
 			t.Fatalf("S = %d, want %d", got, want)
@@ -136,7 +145,10 @@ func TestInvariances(t *testing.T) {
 		want := kendallSum(x, y)
 		got := kendallSum(y, x)
 		if got != want {
-			t.Fatalf("S(y, x) = %d, S(x, y) = %d", got, want)
+			t.Fatalf(
+				"S(y, x) = %d, S(x, y) = %d",
+				got, want,
+			)
 		}
 		perm := r.Perm(n)
 		px := make([]float64, n)
@@ -157,18 +169,27 @@ func TestInvariances(t *testing.T) {
 		}
 		got = kendallSum(px, py)
 		if got != want {
-			t.Fatalf("after a permutation of the rows S = %d, want %d", got, want)
+			t.Fatalf(
+				"after a permutation of the rows S = %d, want %d",
+				got, want,
+			)
 		}
 		if kendall.Rank(up, nil).Distinct() != order.Distinct() {
 			return // both NaN and -Inf occurred and are now tied
 		}
 		got = kendallSum(x, up)
 		if got != want {
-			t.Fatalf("under an increasing map S = %d, want %d", got, want)
+			t.Fatalf(
+				"under an increasing map S = %d, want %d",
+				got, want,
+			)
 		}
 		got = kendallSum(x, down)
 		if got != -want {
-			t.Fatalf("under a decreasing map S = %d, want %d", got, -want)
+			t.Fatalf(
+				"under a decreasing map S = %d, want %d",
+				got, -want,
+			)
 		}
 		for i, v := range up {
 			up[i] = math.Atan(math.Cbrt(v)) // increasing, but may round values together
@@ -176,7 +197,10 @@ func TestInvariances(t *testing.T) {
 		if kendall.Rank(up, nil).Distinct() == order.Distinct() {
 			got := kendallSum(x, up)
 			if got != want {
-				t.Fatalf("under another increasing map S = %d, want %d", got, want)
+				t.Fatalf(
+					"under another increasing map S = %d, want %d",
+					got, want,
+				)
 			}
 		}
 	})
@@ -187,28 +211,56 @@ func TestValues(t *testing.T) {
 		x, y []float64
 		tau  float64 // S/(n-1)
 	}{
-		{[]float64{1, 2, 3, 4, 5}, []float64{1, 3, 2, 5, 4}, 1.5},
-		{[]float64{1, 1, 2, 3}, []float64{1, 2, 2, 3}, 4. / 3},
-		{[]float64{7, 7, 7, 7}, []float64{1, 2, 2, 3}, 0},
+		{
+			[]float64{1, 2, 3, 4, 5},
+			[]float64{1, 3, 2, 5, 4},
+			1.5,
+		},
+		{
+			[]float64{1, 1, 2, 3},
+			[]float64{1, 2, 2, 3},
+			4. / 3,
+		},
+		{
+			[]float64{7, 7, 7, 7},
+			[]float64{1, 2, 2, 3},
+			0,
+		},
 		{[]float64{1, 2}, []float64{3, 4}, 1},
 		{[]float64{1, 2}, []float64{4, 3}, -1},
 		{
-			[]float64{math.NaN(), math.Inf(-1), -1, 0, math.Inf(1)},
+			[]float64{
+				math.NaN(),
+				math.Inf(-1), -1,
+				0, math.Inf(1),
+			},
 			[]float64{1, 2, 3, 4, 5},
 			2.5,
 		},
-		{[]float64{0, math.Copysign(0, -1)}, []float64{1, 2}, 0},
-		{[]float64{math.NaN(), -math.NaN()}, []float64{1, 2}, 0},
+		{
+			[]float64{0, math.Copysign(0, -1)},
+			[]float64{1, 2}, 0,
+		},
+		{
+			[]float64{math.NaN(), -math.NaN()},
+			[]float64{1, 2}, 0,
+		},
 	} {
 		got := float64(kendallSum(test.x, test.y)) / float64(len(test.x)-1)
 		if got != test.tau {
-			t.Errorf("tau(%v, %v) = %v, want %v", test.x, test.y, got, test.tau)
+			t.Errorf(
+				"tau(%v, %v) = %v, want %v",
+				test.x, test.y, got, test.tau,
+			)
 		}
 	}
 	for _, x := range [][]float64{nil, {1}} {
 		got := kendallSum(x, x)
 		if got != 0 {
-			t.Errorf("S of %d rows = %d, want 0", len(x), got)
+			t.Errorf(
+				"S of %d rows = %d, want 0",
+				len(x), got,
+			)
 		}
 	}
 }
@@ -225,7 +277,8 @@ func TestRankCodes(t *testing.T) {
 		}
 		byCode := kendall.RankCodes(codes, nil)
 		byValue := kendall.Rank(values, nil)
-		if byCode.Distinct() != byValue.Distinct() || byCode.Len() != len(codes) {
+		if byCode.Distinct() != byValue.Distinct() ||
+			byCode.Len() != len(codes) {
 			t.Fatalf(
 				"%d distinct codes, %d distinct values",
 				byCode.Distinct(),
@@ -236,7 +289,10 @@ func TestRankCodes(t *testing.T) {
 		got := kendall.S(byCode, other, nil)
 		want := kendall.S(byValue, other, nil)
 		if got != want {
-			t.Fatalf("S by codes %d, by values %d", got, want)
+			t.Fatalf(
+				"S by codes %d, by values %d",
+				got, want,
+			)
 		}
 	})
 }
@@ -264,7 +320,10 @@ func TestLargeSums(t *testing.T) {
 	} {
 		got := kendallSum(test.x, test.y)
 		if got != test.want {
-			t.Errorf("%s: S = %d, want %d", test.name, got, test.want)
+			t.Errorf(
+				"%s: S = %d, want %d",
+				test.name, got, test.want,
+			)
 		}
 	}
 }
@@ -274,7 +333,10 @@ func TestLargeSums(t *testing.T) {
 func TestClusteredColumns(t *testing.T) {
 	r := rand.New(rand.NewSource(6))
 	const n = 60_000
-	for _, scale := range []float64{1e-9, 1e-7, 1e-5, 1e-2, 1, 1e3} {
+	for _, scale := range []float64{
+		1e-9, 1e-7, 1e-5, 1e-2,
+		1, 1e3,
+	} {
 		x := make([]float64, n)
 		y := make([]float64, n)
 		for i := range x {
@@ -291,7 +353,10 @@ func TestClusteredColumns(t *testing.T) {
 		want := kendallSum(dense, y)
 		if got != want ||
 			kendall.Rank(x, nil).Distinct() != len(sorted) {
-			t.Errorf("scale %v: S = %d, want %d", scale, got, want)
+			t.Errorf(
+				"scale %v: S = %d, want %d",
+				scale, got, want,
+			)
 		}
 	}
 }
@@ -379,7 +444,10 @@ func TestAgainstTarget(t *testing.T) {
 				workers,
 			)
 			if err != nil || !slices.Equal(got, want) {
-				t.Fatalf("%d workers: %v, %v, want %v", workers, got, err, want)
+				t.Fatalf(
+					"%d workers: %v, %v, want %v",
+					workers, got, err, want,
+				)
 			}
 		}
 	}
@@ -420,7 +488,10 @@ func TestAgainstTargetCancelled(t *testing.T) {
 	}
 	got, err := kendall.AgainstTarget(ctx, 100, column, target.Kept, 1)
 	if !errors.Is(err, context.Canceled) || got != nil || calls != 3 {
-		t.Errorf("after %d columns: %v, %v; want context.Canceled after 3", calls, got, err)
+		t.Errorf(
+			"after %d columns: %v, %v; want context.Canceled after 3",
+			calls, got, err,
+		)
 	}
 }
 
@@ -446,11 +517,18 @@ func TestAllocations(t *testing.T) {
 		}
 		rx := kendall.Rank(x, scratch)
 		ry := kendall.Rank(y, scratch)
-		got := testing.AllocsPerRun(10, func() { kendall.S(rx, ry, scratch) })
+		got := testing.AllocsPerRun(10, func() {
+			kendall.S(rx, ry, scratch)
+		})
 		if got != 0 {
-			t.Errorf("%d levels: S allocates %v times", levels, got)
+			t.Errorf(
+				"%d levels: S allocates %v times",
+				levels, got,
+			)
 		}
-		got = testing.AllocsPerRun(10, func() { kendall.Rank(x, scratch) })
+		got = testing.AllocsPerRun(10, func() {
+			kendall.Rank(x, scratch)
+		})
 		if got != 2 {
 			t.Errorf(
 				"%d levels: Rank allocates %v times, want 2 (the Ranks and its order)",
@@ -466,7 +544,9 @@ func TestAllocations(t *testing.T) {
 func TestWorkersShareAColumn(t *testing.T) {
 	const n = 150_000
 	r := rand.New(rand.NewSource(9))
-	many := func() []float64 { return drawIntegers(r, n, n/5) }
+	many := func() []float64 {
+		return drawIntegers(r, n, n/5)
+	}
 	for name, pair := range map[string][2][]float64{
 		"no ties":      {drawContinuous(r, n), drawContinuous(r, n)},
 		"few ties":     {drawContinuous(r, n), many()},
@@ -489,11 +569,16 @@ func TestWorkersShareAColumn(t *testing.T) {
 				func(_ int, s *kendall.Scratch) *kendall.Ranks {
 					return kendall.Rank(x, s)
 				},
-				func(s *kendall.Scratch) *kendall.Ranks { return kendall.Rank(y, s) },
+				func(s *kendall.Scratch) *kendall.Ranks {
+					return kendall.Rank(y, s)
+				},
 				workers,
 			)
 			if err != nil || got[0] != want || want == 0 {
-				t.Errorf("%s, %d workers: %d, want %d: %v", name, workers, got[0], want, err)
+				t.Errorf(
+					"%s, %d workers: %d, want %d: %v",
+					name, workers, got[0], want, err,
+				)
 			}
 		}
 	}

@@ -95,7 +95,10 @@ func TestStretch(t *testing.T) {
 			length := 0.
 			for i := range x {
 				if x[i][3+j] != y[i][3+j] {
-					t.Fatal(i, j, x[i][3+j], y[i][3+j])
+					t.Fatal(
+						i, j, x[i][3+j],
+						y[i][3+j],
+					)
 				}
 				length += square(float64(x[i][3+j]))
 			}
@@ -113,7 +116,12 @@ func square(x float64) float64 {
 // TestFeatures compares a map with its definition, one record after the other.
 func TestFeatures(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	for _, of := range [][3]int{{1, 1, 1}, {3, 7, 5}, {20, 61, 34}, {9, 16, 16}} {
+	for _, of := range [][3]int{
+		{1, 1, 1},
+		{3, 7, 5},
+		{20, 61, 34},
+		{9, 16, 16},
+	} {
 		m := sampleMap(r, of[0], of[1], of[2])
 		const n = 3*stripe + 5
 		bins := make([][]uint8, of[0])
@@ -142,7 +150,10 @@ func TestFeatures(t *testing.T) {
 			sum := 0.
 			for i, v := range features {
 				if dst[i][k] != v {
-					t.Fatal(of, k, i, dst[i][k], v)
+					t.Fatal(
+						of, k, i, dst[i][k],
+						v,
+					)
 				}
 				sum += float64(float64(v) * theta[i])
 			}
@@ -151,7 +162,10 @@ func TestFeatures(t *testing.T) {
 			}
 			for i, v := range near {
 				if kernel[i][k] != v {
-					t.Fatal(of, k, i, kernel[i][k], v)
+					t.Fatal(
+						of, k, i, kernel[i][k],
+						v,
+					)
 				}
 			}
 		}
@@ -167,7 +181,10 @@ func (m *Map) kernelByDefinition(record []uint8) (kernel, features []int16) {
 				z[j] += int32(c.Values[bins[c.Input]]) * int32(m.Metric[k][j])
 			}
 			reach := int32(math.MaxInt16 / math.Sqrt(float64(len(z))))
-			z[j] = min(max(z[j]>>(CoordinateBits+MetricBits-pointBits), -reach), reach)
+			z[j] = min(
+				max(z[j]>>(CoordinateBits+MetricBits-pointBits), -reach),
+				reach,
+			)
 		}
 		return z
 	}
@@ -247,7 +264,10 @@ func BenchmarkApply(b *testing.B) {
 		for b.Loop() {
 			m.Apply(dst, bins)
 		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4096, "ns/record")
+		b.ReportMetric(
+			float64(b.Elapsed().Nanoseconds())/float64(b.N)/4096,
+			"ns/record",
+		)
 	})
 	c := m.compile()
 	s := &scratch{}

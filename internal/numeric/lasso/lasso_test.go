@@ -86,7 +86,10 @@ func TestLassoOnStandardisedColumns(t *testing.T) {
 			deviations, target := s.Deviations()
 			if math.Abs(target-standardDeviation(y)) > 1e-14 ||
 				math.Abs(deviations[2]-standardDeviation(x[2])) > 1e-14 {
-				t.Fatalf("deviations %v, %v", deviations[2], target)
+				t.Fatalf(
+					"deviations %v, %v",
+					deviations[2], target,
+				)
 			}
 			got, err := s.Solve(context.Background(), c.lambda*target)
 			if err != nil || !got.Converged {
@@ -208,7 +211,10 @@ func TestLassoOptimalOnRandomTables(t *testing.T) {
 			}
 			v := optimalityViolation(x, y, got, lambda, units)
 			if v > 1e-9 {
-				t.Errorf("%d x %d, %v of the largest penalty: off by %g", n, d, fraction, v)
+				t.Errorf(
+					"%d x %d, %v of the largest penalty: off by %g",
+					n, d, fraction, v,
+				)
 			}
 		}
 	}
@@ -236,7 +242,10 @@ func TestLassoNearlyEqualColumns(t *testing.T) {
 	}
 	got, err := s.Solve(context.Background(), 1e-3)
 	if err != nil || !got.Converged || got.Sweeps > 1000 {
-		t.Errorf("%v, gap %g after %d sweeps", err, got.Gap, got.Sweeps)
+		t.Errorf(
+			"%v, gap %g after %d sweeps",
+			err, got.Gap, got.Sweeps,
+		)
 	}
 }
 
@@ -309,7 +318,10 @@ func TestLassoMatchesScikitLearn(t *testing.T) {
 				t.Fatal(err)
 			}
 			if math.Abs(s.LambdaMax()-top) > 1e-9*top {
-				t.Errorf("%s: LambdaMax %v, want %v", r.Name, s.LambdaMax(), top)
+				t.Errorf(
+					"%s: LambdaMax %v, want %v",
+					r.Name, s.LambdaMax(), top,
+				)
 			}
 			unit := func(j int) float64 {
 				if !standardize {
@@ -343,7 +355,10 @@ func TestLassoMatchesScikitLearn(t *testing.T) {
 					}
 				}
 				if !got.Converged || got.Sweeps == 0 {
-					t.Errorf("%s lasso %g: %+v", r.Name, want.Lambda, got)
+					t.Errorf(
+						"%s lasso %g: %+v",
+						r.Name, want.Lambda, got,
+					)
 				}
 			}
 		}
@@ -365,7 +380,10 @@ func TestLassoOptimalityConditions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 40).Draw(t, "n")
 		d := rapid.IntRange(1, 90).Draw(t, "d")
-		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		rng := rand.New(rand.NewPCG(
+			rapid.Uint64().Draw(t, "seed"),
+			1,
+		))
 		x, y := randomTable(rng, n, d)
 		s, err := lasso.NewSolver(
 			context.Background(),
@@ -396,10 +414,17 @@ func TestLassoOptimalityConditions(t *testing.T) {
 			for j, w := range got.Coefficients {
 				g := floats.Dot(x[j], residual)
 				if math.Abs(g) > limit*(1+1e-4) {
-					t.Fatalf("gradient of %d is %g of the limit", j, g/limit)
+					t.Fatalf(
+						"gradient of %d is %g of the limit",
+						j, g/limit,
+					)
 				}
-				if math.Abs(w) > 1e-4 && math.Abs(g-math.Copysign(limit, w)) > 1e-3*limit {
-					t.Fatalf("gradient of the non-zero %d is %g of the limit", j, g/limit)
+				if math.Abs(w) > 1e-4 &&
+					math.Abs(g-math.Copysign(limit, w)) > 1e-3*limit {
+					t.Fatalf(
+						"gradient of the non-zero %d is %g of the limit",
+						j, g/limit,
+					)
 				}
 			}
 		}
@@ -437,7 +462,10 @@ func TestLassoStopsAtMaxSweeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := s.Solve(context.Background(), 1e-4)
-	if err != nil || got.Converged || got.Sweeps > 2 || !(got.Gap > 0) {
+	if err != nil ||
+		got.Converged ||
+		got.Sweeps > 2 ||
+		!(got.Gap > 0) {
 		t.Errorf("%v %+v", err, got)
 	}
 }

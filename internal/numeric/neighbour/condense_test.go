@@ -48,7 +48,9 @@ func TestCondense(t *testing.T) {
 		"cnn backwards": func() ([]int, error) {
 			return Condense(t.Context(), p, backwards)
 		},
-		"fcnn": func() ([]int, error) { return FastCondense(t.Context(), p) },
+		"fcnn": func() ([]int, error) {
+			return FastCondense(t.Context(), p)
+		},
 	} {
 		rows, err := condense()
 		if err != nil {
@@ -56,7 +58,9 @@ func TestCondense(t *testing.T) {
 		}
 		sorted := slices.Clone(rows)
 		slices.Sort(sorted)
-		if len(slices.Compact(sorted)) != len(rows) || len(rows) < 9 || len(rows) > 300 {
+		if len(slices.Compact(sorted)) != len(rows) ||
+			len(rows) < 9 ||
+			len(rows) > 300 {
 			t.Errorf(
 				"%s keeps %d rows, %d different",
 				name,
@@ -66,7 +70,10 @@ func TestCondense(t *testing.T) {
 		}
 		n := errorsOf(p.Subset(rows), p)
 		if n > 0 {
-			t.Errorf("%s: %d records in another class", name, n)
+			t.Errorf(
+				"%s: %d records in another class",
+				name, n,
+			)
 		}
 	}
 }
@@ -79,12 +86,21 @@ func TestCondenseTwins(t *testing.T) {
 		Class: []int32{0, 1, 0, 1, 0, 2},
 	}
 	for name, condense := range map[string]func() ([]int, error){
-		"cnn":  func() ([]int, error) { return Condense(t.Context(), p, allIndices(6)) },
-		"fcnn": func() ([]int, error) { return FastCondense(t.Context(), p) },
+		"cnn": func() ([]int, error) {
+			return Condense(t.Context(), p, allIndices(6))
+		},
+		"fcnn": func() ([]int, error) {
+			return FastCondense(t.Context(), p)
+		},
 	} {
 		rows, err := condense()
-		if err != nil || len(rows) > 6 || errorsOf(p.Subset(rows), p) != 2 {
-			t.Errorf("%s: %v, %v", name, rows, err)
+		if err != nil ||
+			len(rows) > 6 ||
+			errorsOf(p.Subset(rows), p) != 2 {
+			t.Errorf(
+				"%s: %v, %v",
+				name, rows, err,
+			)
 		}
 	}
 }
@@ -99,7 +115,10 @@ func TestCondenseCancelled(t *testing.T) {
 	if _, err := FastCondense(ctx, p); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	_, err := Compress(ctx, p, allIndices(9), Options{Passes: 5, Gamma2: 1})
+	_, err := Compress(
+		ctx, p, allIndices(9),
+		Options{Passes: 5, Gamma2: 1},
+	)
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
@@ -137,10 +156,16 @@ func TestStratified(t *testing.T) {
 			got[p.Class[i]]++
 		}
 		if got != want {
-			t.Errorf("%d of 100: %v, want %v", m, got, want)
+			t.Errorf(
+				"%d of 100: %v, want %v",
+				m, got, want,
+			)
 		}
 		if rows[0] != 69 {
-			t.Errorf("%d of 100: the first row is %d, not the first in the order", m, rows[0])
+			t.Errorf(
+				"%d of 100: the first row is %d, not the first in the order",
+				m, rows[0],
+			)
 		}
 	}
 }
@@ -151,10 +176,17 @@ func TestMetricGradient(t *testing.T) {
 	p, start := threeClasses()
 	z := p.Subset(start)
 	l := lossOf(p, z.Class, 3)
-	a := []float64{1.1, .2, -.3, .1, .8, .25, -.2, .15, 1.3}
+	a := []float64{
+		1.1, .2, -.3, .1,
+		.8, .25, -.2, .15,
+		1.3,
+	}
 	at := append(slices.Clone(z.X), a...)
 	f := func(x []float64) (float64, []float64) {
-		value, g, err := l.metricLoss(t.Context(), x[:18], x[18:])
+		value, g, err := l.metricLoss(
+			t.Context(), x[:18],
+			x[18:],
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +202,10 @@ func TestMetricGradient(t *testing.T) {
 		below, _ := f(x)
 		slope := (above - below) / (2 * h)
 		if math.Abs(slope-g[k]) > 1e-6*(1+math.Abs(slope)) {
-			t.Errorf("∂L/∂x[%d] = %v, by differences %v", k, g[k], slope)
+			t.Errorf(
+				"∂L/∂x[%d] = %v, by differences %v",
+				k, g[k], slope,
+			)
 		}
 	}
 	plain, err := l.sumLoss(t.Context(), z.X, .7)
@@ -178,7 +213,10 @@ func TestMetricGradient(t *testing.T) {
 		t.Fatal(err)
 	}
 	root := math.Sqrt(.7)
-	scaled, _ := f(append(slices.Clone(z.X), root, 0, 0, 0, root, 0, 0, 0, root))
+	scaled, _ := f(append(
+		slices.Clone(z.X), root, 0,
+		0, 0, root, 0, 0, 0, root,
+	))
 	checkNear(t, "L at A = γI", scaled, plain.value)
 }
 
@@ -188,7 +226,10 @@ func TestCompress(t *testing.T) {
 	start := Stratified(p, 12, allIndices(900))
 	before := errorsOf(p.Subset(start), p)
 	for _, metric := range []bool{false, true} {
-		c, err := Compress(t.Context(), p, start, Options{Passes: 60, Metric: metric})
+		c, err := Compress(
+			t.Context(), p, start,
+			Options{Passes: 60, Metric: metric},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +241,10 @@ func TestCompress(t *testing.T) {
 		if after > before/4 ||
 			c.References.Len() != 12 ||
 			!slices.IsSorted(c.References.Class) {
-			t.Errorf("metric %t: %d errors, %d before; %+v", metric, after, before, c)
+			t.Errorf(
+				"metric %t: %d errors, %d before; %+v",
+				metric, after, before, c,
+			)
 		}
 	}
 }
@@ -211,7 +255,10 @@ func TestCompressRepeats(t *testing.T) {
 	start := Stratified(p, 30, allIndices(2000))
 	run := func(seed uint64, workers int) Compressed {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
-		c, err := Compress(t.Context(), p, start, Options{Passes: 20, Seed: seed})
+		c, err := Compress(
+			t.Context(), p, start,
+			Options{Passes: 20, Seed: seed},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,7 +278,11 @@ func TestCompressRepeats(t *testing.T) {
 
 // TestCompressLosesClass checks that a class without a starting row is refused.
 func TestCompressLosesClass(t *testing.T) {
-	_, err := Compress(t.Context(), blobPoints(90), []int{0, 1}, Options{Passes: 1})
+	_, err := Compress(
+		t.Context(), blobPoints(90),
+		[]int{0, 1},
+		Options{Passes: 1},
+	)
 	if !errors.Is(err, ErrClass) {
 		t.Error(err)
 	}
@@ -245,8 +296,13 @@ func TestFarVectorsUnderflowNothing(t *testing.T) {
 		Class: []int32{0, 0, 1, 1},
 	}
 	s, err := lossOf(p, []int32{0, 1}, 2).sumLoss(t.Context(), []float64{1e4, 2}, 1)
-	if err != nil || !(s.value > 1e8) || math.IsInf(s.value, 0) {
-		t.Errorf("L = %v, %v", s.value, err)
+	if err != nil ||
+		!(s.value > 1e8) ||
+		math.IsInf(s.value, 0) {
+		t.Errorf(
+			"L = %v, %v",
+			s.value, err,
+		)
 	}
 	for k, g := range s.gradient([]float64{1e4, 2}, 1, 1) {
 		if math.IsNaN(g) || math.IsInf(g, 0) || g == 0 {

@@ -39,7 +39,10 @@ func TestConjugateGradient(t *testing.T) {
 			}
 			after := errorsOf(c.References, q)
 			if iterations == 60 && after > before/2 {
-				t.Errorf("metric %t: %d errors, %d before", metric, after, before)
+				t.Errorf(
+					"metric %t: %d errors, %d before",
+					metric, after, before,
+				)
 			}
 		}
 		if !(losses[0] > losses[1] && losses[1] >= losses[2]) {
@@ -63,7 +66,10 @@ func TestConjugateGradient(t *testing.T) {
 	four := run(4, .5)
 	if !slices.Equal(one.References.X, four.References.X) ||
 		one.Gamma2 != .5 {
-		t.Errorf("four workers have another result than one, or γ² is %v", one.Gamma2)
+		t.Errorf(
+			"four workers have another result than one, or γ² is %v",
+			one.Gamma2,
+		)
 	}
 	a := run(1, .5)
 	b := run(1, 2)
@@ -89,7 +95,9 @@ func TestConjugateQuadratic(t *testing.T) {
 		b := x[1] + 1
 		return a*a + 10*b*b, []float64{2 * a, 20 * b}, nil
 	})
-	if err != nil || math.Abs(at[0]-2) > 1e-4 || math.Abs(at[1]+1) > 1e-4 {
+	if err != nil ||
+		math.Abs(at[0]-2) > 1e-4 ||
+		math.Abs(at[1]+1) > 1e-4 {
 		t.Errorf("%v, %v", at, err)
 	}
 }

@@ -10,7 +10,10 @@ func sineTable(n, d int) []float64 {
 	x := make([]float64, 0, n*d)
 	for i := 1; i <= n; i++ {
 		for j := 1; j <= d; j++ {
-			x = append(x, math.Sin(1.7*float64(i)+2.3*float64(j)+.5*float64(i*j)))
+			x = append(
+				x,
+				math.Sin(1.7*float64(i)+2.3*float64(j)+.5*float64(i*j)),
+			)
 		}
 	}
 	return x
@@ -21,7 +24,11 @@ func threeClasses() (Points, []int) {
 	p := Points{Dim: 3, X: sineTable(60, 3)}
 	for i := range 60 {
 		x := p.X[3*i : 3*i+3]
-		scores := [...]float64{x[0] + x[1], 2 * x[1] * x[2], -x[0]}
+		scores := [...]float64{
+			x[0] + x[1],
+			2 * x[1] * x[2],
+			-x[0],
+		}
 		best := int32(0)
 		for c, s := range scores {
 			if s > scores[best] {
@@ -47,7 +54,10 @@ func lossOf(p Points, class []int32, classes int) *loss {
 func checkNear(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= 1e-6) {
-		t.Errorf("%s is %.9f, want %.9f", what, got, want)
+		t.Errorf(
+			"%s is %.9f, want %.9f",
+			what, got, want,
+		)
 	}
 }
 
@@ -110,8 +120,11 @@ func TestLossMatchesSpecification(t *testing.T) {
 
 func TestSpecificationTiny(t *testing.T) {
 	p := Points{
-		Dim:   2,
-		X:     []float64{0, 0, 1, 0, 0, 1, 2, 2, 3, 2, 2, 3},
+		Dim: 2,
+		X: []float64{
+			0, 0, 1, 0, 0, 1, 2, 2,
+			3, 2, 2, 3,
+		},
 		Class: []int32{0, 0, 0, 1, 1, 1},
 	}
 	z := []float64{.5, .5, 2, 1}

@@ -58,7 +58,8 @@ func TestComponents(t *testing.T) {
 		for b := range a {
 			checkNear(t, "covariance", moments[a][b], 0)
 		}
-		if a > 0 && moments[a][a] > moments[a-1][a-1] {
+		if a > 0 &&
+			moments[a][a] > moments[a-1][a-1] {
 			t.Errorf("variances %v", moments)
 		}
 	}
@@ -77,21 +78,33 @@ func TestComponents(t *testing.T) {
 // TestEncode checks that numbers are clipped, missing values replaced and levels spread over entries.
 func TestEncode(t *testing.T) {
 	p := Encode(
-		[]Column{{Lower: -1, Upper: 1, Missing: 5}, {Category: true, Levels: 2}},
+		[]Column{
+			{Lower: -1, Upper: 1, Missing: 5},
+			{Category: true, Levels: 2},
+		},
 		[]Cells{
-			{Numbers: []float64{9, .5, math.NaN(), math.Inf(1), -9}},
+			{Numbers: []float64{
+				9, .5, math.NaN(),
+				math.Inf(1), -9,
+			}},
 			{Codes: []int32{9, 0, 1, 2, -1}},
 		},
 		1,
 		4,
 	)
-	want := []float64{.5, 1, 0, 1, 0, 1, 1, 0, 0, -1, 0, 0}
+	want := []float64{
+		.5, 1, 0, 1, 0, 1, 1,
+		0, 0, -1, 0, 0,
+	}
 	for k, v := range p.X {
 		if v != want[k] {
 			t.Fatalf("%v, want %v", p.X, want)
 		}
 	}
 	if p.Dim != 3 || p.Len() != 4 {
-		t.Errorf("%d × %d", p.Len(), p.Dim)
+		t.Errorf(
+			"%d × %d",
+			p.Len(), p.Dim,
+		)
 	}
 }

@@ -20,12 +20,18 @@ func classifyBySorting(refs, p Points, k int) []int32 {
 	for i := range out {
 		var all []neighbour
 		for j := range refs.Len() {
-			all = append(all, neighbour{squaredDistance(p.Row(i), refs.Row(j)), j})
+			all = append(
+				all,
+				neighbour{squaredDistance(p.Row(i), refs.Row(j)), j},
+			)
 			for q := j; q > 0 && all[q].distance < all[q-1].distance; q-- {
 				all[q], all[q-1] = all[q-1], all[q]
 			}
 		}
-		out[i] = Vote{K: k}.decideClass(all[:min(k, len(all))], refs.Class)
+		out[i] = Vote{K: k}.decideClass(
+			all[:min(k, len(all))],
+			refs.Class,
+		)
 	}
 	return out
 }
@@ -66,7 +72,10 @@ func TestSearch(t *testing.T) {
 					}
 				}
 				if dim == 3 && size == 600 && k == 1 && distances > 150*200 {
-					t.Errorf("the tree measured %d distances of %d", distances, 150*600)
+					t.Errorf(
+						"the tree measured %d distances of %d",
+						distances, 150*600,
+					)
 				}
 			}
 		}
@@ -95,7 +104,10 @@ func TestSearchTies(t *testing.T) {
 	} {
 		for i, c := range Search(refs).Classes(p, Vote{K: k}) {
 			if c != want[i] {
-				t.Errorf("k %d, row %d: class %d, want %d", k, i, c, want[i])
+				t.Errorf(
+					"k %d, row %d: class %d, want %d",
+					k, i, c, want[i],
+				)
 			}
 		}
 	}
@@ -134,7 +146,10 @@ func TestVoteWeighs(t *testing.T) {
 				}
 			}
 			if got[i] != want || byTree[i] != want {
-				t.Fatalf("row %d: class %d, by tree %d, want %d", i, got[i], byTree[i], want)
+				t.Fatalf(
+					"row %d: class %d, by tree %d, want %d",
+					i, got[i], byTree[i], want,
+				)
 			}
 			nearest := Search(refs).Class(p.Row(i), Vote{K: 1})
 			if nearest != want {

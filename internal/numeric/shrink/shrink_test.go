@@ -47,10 +47,16 @@ func TestPriorFindsItsWeights(t *testing.T) {
 		}
 		want := tt.share * tt.deviation * tt.deviation
 		if math.Abs(variance-want) > .2*want {
-			t.Errorf("share %v: variance %.2f, want %.2f", tt.share, variance, want)
+			t.Errorf(
+				"share %v: variance %.2f, want %.2f",
+				tt.share, variance, want,
+			)
 		}
 		if tt.share == .1 && small < .8 {
-			t.Errorf("weight %.2f below 1, want about .9", small)
+			t.Errorf(
+				"weight %.2f below 1, want about .9",
+				small,
+			)
 		}
 	}
 }
@@ -107,7 +113,10 @@ func TestPosteriorWithoutNoise(t *testing.T) {
 	if got != 7 {
 		t.Errorf("drew %v", got)
 	}
-	for _, p := range []Prior{Fit(nil, nil), Fit([]float64{3}, []float64{0})} {
+	for _, p := range []Prior{
+		Fit(nil, nil),
+		Fit([]float64{3}, []float64{0}),
+	} {
 		got := p.Posterior(5, 1).Draw(rng)
 		if got != 0 {
 			t.Errorf("a prior of no values gives %v", got)
@@ -128,6 +137,9 @@ func TestNormal(t *testing.T) {
 	}
 	if math.Abs(sum/n) > 5/math.Sqrt(n) ||
 		math.Abs(squares/n-1) > 5*math.Sqrt2/math.Sqrt(n) {
-		t.Errorf("mean %v, mean square %v", sum/n, squares/n)
+		t.Errorf(
+			"mean %v, mean square %v",
+			sum/n, squares/n,
+		)
 	}
 }

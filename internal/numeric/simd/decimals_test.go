@@ -15,7 +15,10 @@ func TestDecimals(t *testing.T) {
 		return math.Float64bits(x) == math.Float64bits(y)
 	}
 	for n := range 300 {
-		d := NewDecimals([]int{1, 2, 4}[r.IntN(3)], math.Pow10(r.IntN(19)))
+		d := NewDecimals(
+			[]int{1, 2, 4}[r.IntN(3)],
+			math.Pow10(r.IntN(19)),
+		)
 		column := drawNumbers(r, n)
 		for i := range column {
 			if r.IntN(4) > 0 {
@@ -74,7 +77,10 @@ func TestDecimals(t *testing.T) {
 				same(v/d.power, x) &&
 				!(v == 0 && math.Signbit(v)) &&
 				exact[i/8]>>(i%8)&1 == 0 {
-				t.Fatalf("%v is %v over %v, and not exact", x, v, d.power)
+				t.Fatalf(
+					"%v is %v over %v, and not exact",
+					x, v, d.power,
+				)
 			}
 		}
 	}
@@ -91,7 +97,10 @@ func TestNumberIsDivision(t *testing.T) {
 		}
 		if got, want := d.Number(k),
 			float64(k)/d.power; math.Float64bits(got) != math.Float64bits(want) {
-			t.Fatalf("%d over %v is %v, want %v", k, d.power, got, want)
+			t.Fatalf(
+				"%d over %v is %v, want %v",
+				k, d.power, got, want,
+			)
 		}
 	}
 }

@@ -39,12 +39,19 @@ func checkEach[T comparable](
 ) {
 	t.Helper()
 	if n > len(column) || n < wholeGroups(len(column)) {
-		t.Fatalf("%d of %d numbers are done", n, len(column))
+		t.Fatalf(
+			"%d of %d numbers are done",
+			n, len(column),
+		)
 	}
 	for i, x := range column[:n] {
 		want := rule(x)
 		if got[i] != want {
-			t.Fatalf("%v (%x) becomes %v, want %v", x, math.Float64bits(x), got[i], want)
+			t.Fatalf(
+				"%v (%x) becomes %v, want %v",
+				x, math.Float64bits(x),
+				got[i], want,
+			)
 		}
 	}
 	for _, v := range got[n:] {
@@ -116,7 +123,11 @@ func TestFixed(t *testing.T) {
 		g := Grid{
 			drawNumbers(r, 1)[0],
 			drawNumbers(r, 1)[0],
-			[]float64{1, 1 << 14, 777.7, 1e-300, 1e300, math.Inf(1)}[r.IntN(6)],
+			[]float64{
+				1, 1 << 14, 777.7,
+				1e-300, 1e300,
+				math.Inf(1),
+			}[r.IntN(6)],
 		}
 		checkEach(t, dst, column, g.Fixed(dst, column), 7777, func(x float64) int16 {
 			if math.IsNaN(x) {
@@ -126,7 +137,10 @@ func TestFixed(t *testing.T) {
 			if math.IsNaN(v) {
 				v = 0
 			}
-			return int16(math.Trunc(min(max(v, -1<<14), 1<<14)))
+			return int16(math.Trunc(min(
+				max(v, -1<<14),
+				1<<14,
+			)))
 		})
 	}
 }
@@ -159,11 +173,18 @@ func testPick(t *testing.T) {
 		dst := whole[:len(want)]
 		got := Pick(dst, src, mask)
 		if got > len(want) || got < wholeGroups(len(want))-8 {
-			t.Fatalf("%d of %d numbers", got, len(want))
+			t.Fatalf(
+				"%d of %d numbers",
+				got, len(want),
+			)
 		}
 		for i := range got {
 			if math.Float64bits(dst[i]) != math.Float64bits(want[i]) {
-				t.Fatalf("number %d of %d: %v, want %v", i, len(want), dst[i], want[i])
+				t.Fatalf(
+					"number %d of %d: %v, want %v",
+					i, len(want), dst[i],
+					want[i],
+				)
 			}
 		}
 		for _, v := range whole[len(want):] {
@@ -195,11 +216,17 @@ func TestShorten(t *testing.T) {
 				want = int16(int(v) * int(factors[i]) / (1 << 15))
 			}
 			if got[i] != want {
-				t.Fatalf("%d times %d becomes %d, want %d", v, factors[i], got[i], want)
+				t.Fatalf(
+					"%d times %d becomes %d, want %d",
+					v, factors[i], got[i], want,
+				)
 			}
 		}
 		if n < wholeGroups(len(column)) {
-			t.Fatalf("%d of %d numbers are done", n, len(column))
+			t.Fatalf(
+				"%d of %d numbers are done",
+				n, len(column),
+			)
 		}
 	}
 }
@@ -216,7 +243,9 @@ func TestDoubles(t *testing.T) {
 			}
 			data = binary.LittleEndian.AppendUint64(data, math.Float64bits(column[i]))
 		}
-		first := slices.IndexFunc(column, func(x float64) bool { return x-x != 0 })
+		first := slices.IndexFunc(column, func(x float64) bool {
+			return x-x != 0
+		})
 		if first < 0 {
 			first = n
 		}
@@ -225,7 +254,10 @@ func TestDoubles(t *testing.T) {
 		if done > first ||
 			done < wholeGroups(first) ||
 			!slices.Equal(dst[:done], column[:done]) {
-			t.Fatalf("%d of %d numbers, of which %d are finite at first", done, n, first)
+			t.Fatalf(
+				"%d of %d numbers, of which %d are finite at first",
+				done, n, first,
+			)
 		}
 		for _, v := range dst[done:] {
 			if v != 0 {

@@ -35,12 +35,23 @@ func wellFormed(t *testing.T, svg SVG) []string {
 // TestPicturesAreXML checks that every picture is XML with its title, for any names and numbers.
 func TestPicturesAreXML(t *testing.T) {
 	const name = `<b onload="x">&'</title><script>alert(1)</script>`
-	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, 1e300, -1e300, 5e-324}
+	odd := []float64{
+		math.NaN(),
+		math.Inf(1),
+		math.Inf(-1), 0, 1e300,
+		-1e300, 5e-324,
+	}
 	for title, svg := range map[string]SVG{
 		"bars": Bars(
 			name,
 			[]Bar{
-				{Label: name, Value: 1, Low: .5, High: 2, Text: name},
+				{
+					Label: name,
+					Value: 1,
+					Low:   .5,
+					High:  2,
+					Text:  name,
+				},
 				{Label: strings.Repeat("é", 99), Value: math.NaN()},
 				{Value: math.Inf(-1)},
 			},
@@ -51,19 +62,36 @@ func TestPicturesAreXML(t *testing.T) {
 			XLabel: name,
 			YLabel: name,
 			Series: []Series{
-				{Name: name, X: odd, Y: odd, Low: odd, High: odd},
-				{Name: "b", X: odd, Y: odd, Points: true},
+				{
+					Name: name,
+					X:    odd,
+					Y:    odd,
+					Low:  odd,
+					High: odd,
+				},
+				{
+					Name:   "b",
+					X:      odd,
+					Y:      odd,
+					Points: true,
+				},
 			},
 		}.SVG(),
 		"one": Plot{
-			Title:  name,
-			Series: []Series{{X: []float64{1}, Y: []float64{2}}},
+			Title: name,
+			Series: []Series{{
+				X: []float64{1},
+				Y: []float64{2},
+			}},
 		}.SVG(),
 		"nothing": Plot{Title: name}.SVG(),
 		"logs": Plot{
-			Title:  name,
-			LogY:   true,
-			Series: []Series{{X: []float64{1, 2, 3}, Y: []float64{1e-9, 0, .1}}},
+			Title: name,
+			LogY:  true,
+			Series: []Series{{
+				X: []float64{1, 2, 3},
+				Y: []float64{1e-9, 0, .1},
+			}},
 		}.SVG(),
 		"marked": Plot{
 			Title:     name,
@@ -105,7 +133,10 @@ func TestPicturesAreXML(t *testing.T) {
 			Rows:    []string{name, "b"},
 			Columns: []string{name, "b"},
 			Shares:  [][]float64{odd[:2], {0, 2}},
-			Texts:   [][]string{{"1", "2"}, {"3", "4"}},
+			Texts: [][]string{
+				{"1", "2"},
+				{"3", "4"},
+			},
 		}.SVG(),
 	} {
 		texts := wellFormed(t, svg)
@@ -132,7 +163,14 @@ func TestHostileNames(t *testing.T) {
 		Title:  odd,
 		XLabel: odd,
 		YLabel: odd,
-		Series: []Series{{Name: odd, X: []float64{1, 2}, Y: []float64{1, 2}}, {Name: odd}},
+		Series: []Series{
+			{
+				Name: odd,
+				X:    []float64{1, 2},
+				Y:    []float64{1, 2},
+			},
+			{Name: odd},
+		},
 	}.SVG()
 	named := 0
 	for _, text := range wellFormed(t, svg) {
@@ -171,7 +209,10 @@ func TestStylesAreDistinct(t *testing.T) {
 	for i := range 49 {
 		s := Swatch(i)
 		if j, ok := seen[s]; ok {
-			t.Errorf("styles %d and %d look the same", i, j)
+			t.Errorf(
+				"styles %d and %d look the same",
+				i, j,
+			)
 		}
 		seen[s] = i
 	}
@@ -183,23 +224,30 @@ func TestStylesAreDistinct(t *testing.T) {
 func TestLogPlaces(t *testing.T) {
 	svg := string(
 		Plot{
-			LogX:   true,
-			Ticks:  []float64{1, 10, 100},
-			YMax:   1,
-			Series: []Series{{X: []float64{1, 10, 100}, Y: []float64{0, .5, 7}}},
+			LogX:  true,
+			Ticks: []float64{1, 10, 100},
+			YMax:  1,
+			Series: []Series{{
+				X: []float64{1, 10, 100},
+				Y: []float64{0, .5, 7},
+			}},
 		}.SVG())
 	if !strings.Contains(svg, `points="86.0,196.0 272.0,103.0 458.0,10.0"`) {
 		t.Error(svg)
 	}
 	crowded := string(Plot{Ticks: []float64{1, 1.01, 2}}.SVG())
-	if strings.Contains(crowded, ">1.01<") || !strings.Contains(crowded, ">2<") {
+	if strings.Contains(crowded, ">1.01<") ||
+		!strings.Contains(crowded, ">2<") {
 		t.Error(crowded)
 	}
 }
 
 // TestBarPlaces checks that the length of a bar is proportional to its value, and that bars start at 0.
 func TestBarPlaces(t *testing.T) {
-	svg := string(Bars("t", []Bar{{Value: 1}, {Value: 2}, {Value: -1}}))
+	svg := string(Bars(
+		"t",
+		[]Bar{{Value: 1}, {Value: 2}, {Value: -1}},
+	))
 	for _, want := range []string{
 		`x="133.3" y="7.0" width="120.3"`,
 		`x="133.3" y="31.0" width="240.7"`,
@@ -216,14 +264,20 @@ func TestTicks(t *testing.T) {
 		low, high float64
 		want      []float64
 	}{
-		{0, 1, []float64{0, .2, .4, .6000000000000001, .8, 1}},
+		{
+			0, 1,
+			[]float64{0, .2, .4, .6000000000000001, .8, 1},
+		},
 		{-3, 11, []float64{0, 5, 10}},
 		{1e6, 5e6, []float64{1e6, 2e6, 3e6, 4e6, 5e6}},
 		{2, 2, []float64{2}},
 	} {
 		got := ticks(c.low, c.high, 5)
 		if !slices.Equal(got, c.want) {
-			t.Errorf("%v to %v: %v, want %v", c.low, c.high, got, c.want)
+			t.Errorf(
+				"%v to %v: %v, want %v",
+				c.low, c.high, got, c.want,
+			)
 		}
 	}
 	for x, want := range map[float64]string{
@@ -240,7 +294,10 @@ func TestTicks(t *testing.T) {
 		-40:                    "-40",
 	} {
 		if got := tickLabel(x); got != want {
-			t.Errorf("%v: %s, want %s", x, got, want)
+			t.Errorf(
+				"%v: %s, want %s",
+				x, got, want,
+			)
 		}
 	}
 }
@@ -249,11 +306,20 @@ func TestTicks(t *testing.T) {
 func TestLabelsAreWhole(t *testing.T) {
 	const name = "number of previous inpatient admissions within 12 months (any_hospital_in_the_region_or_abroad)"
 	for _, picture := range []SVG{
-		Bars("t", []Bar{{Label: name, Value: 1}, {Label: "short", Value: 2}}),
+		Bars(
+			"t",
+			[]Bar{
+				{Label: name, Value: 1},
+				{Label: "short", Value: 2},
+			},
+		),
 		Plot{
 			Title:  "t",
 			YLabel: name,
-			Series: []Series{{X: []float64{1, 2}, Y: []float64{1, 2}}},
+			Series: []Series{{
+				X: []float64{1, 2},
+				Y: []float64{1, 2},
+			}},
 		}.SVG(),
 	} {
 		var text strings.Builder
@@ -270,7 +336,8 @@ func TestLabelsAreWhole(t *testing.T) {
 		}
 	}
 	got := breakLines(strings.Repeat("x", 1000), 10)
-	if len(got) != mostLines || !strings.HasSuffix(got[mostLines-1], "…") {
+	if len(got) != mostLines ||
+		!strings.HasSuffix(got[mostLines-1], "…") {
 		t.Errorf("a name of 1,000 characters: %q", got)
 	}
 }
@@ -279,7 +346,13 @@ func TestLabelsAreWhole(t *testing.T) {
 // finite are left out.
 func TestInterval(t *testing.T) {
 	for _, p := range []Interval{
-		{Title: "t", Value: .5, Low: .4, High: .6, To: 1},
+		{
+			Title: "t",
+			Value: .5,
+			Low:   .4,
+			High:  .6,
+			To:    1,
+		},
 		{
 			Title:         "t",
 			Value:         -7,
@@ -307,7 +380,10 @@ func TestInterval(t *testing.T) {
 		) {
 			x, err := strconv.ParseFloat(m[1], 64)
 			if err != nil || x < 0 || x > width {
-				t.Errorf("%+v: place %s", p, m[1])
+				t.Errorf(
+					"%+v: place %s",
+					p, m[1],
+				)
 			}
 		}
 	}

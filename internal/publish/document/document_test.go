@@ -16,11 +16,26 @@ const evil = "<img src=x onerror=\"alert(1)\">'&\u202e|"
 // hostilePage returns a page in which every text is evil.
 func hostilePage() Page {
 	table := &Table{
-		Head:  []string{evil, evil},
-		Rows:  [][]string{{evil, evil}},
-		Marks: [][]Mark{{{}, {Note: evil, Heat: -.5, Strong: true, Prose: true}}},
+		Head: []string{evil, evil},
+		Rows: [][]string{{evil, evil}},
+		Marks: [][]Mark{{
+			{},
+			{
+				Note:   evil,
+				Heat:   -.5,
+				Strong: true,
+				Prose:  true,
+			},
+		}},
 	}
-	picture := chart.Bars(evil, []chart.Bar{{Label: evil, Value: 1, Text: evil}})
+	picture := chart.Bars(
+		evil,
+		[]chart.Bar{{
+			Label: evil,
+			Value: 1,
+			Text:  evil,
+		}},
+	)
 	return Page{
 		Title: evil,
 		Lead:  []string{evil},
@@ -31,7 +46,11 @@ func hostilePage() Page {
 			Title: evil,
 			Blocks: []Block{
 				{Text: evil},
-				{Text: evil, Severity: "error", Label: evil},
+				{
+					Text:     evil,
+					Severity: "error",
+					Label:    evil,
+				},
 				{Figure: picture, Caption: evil, Table: table},
 				{Caption: evil, Table: table, Fold: evil},
 				{Code: evil + "```", Text: evil},
@@ -48,7 +67,10 @@ func hostilePage() Page {
 // reverse or hide text are replaced.
 func TestTextIsEscaped(t *testing.T) {
 	var html, markdown strings.Builder
-	err := errors.Join(HTML(&html, hostilePage()), Markdown(&markdown, hostilePage()))
+	err := errors.Join(
+		HTML(&html, hostilePage()),
+		Markdown(&markdown, hostilePage()),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,11 +96,18 @@ func TestTextIsEscaped(t *testing.T) {
 				if x.Name.Local == "img" ||
 					strings.HasPrefix(a.Name.Local, "on") ||
 					strings.Contains(a.Value, "alert") {
-					t.Errorf("%s %s=%q", x.Name.Local, a.Name.Local, a.Value)
+					t.Errorf(
+						"%s %s=%q",
+						x.Name.Local, a.Name.Local,
+						a.Value,
+					)
 				}
 			}
 		case xml.CharData:
-			said += strings.Count(string(x), "onerror=\"alert(1)\">'&\ufffd|")
+			said += strings.Count(
+				string(x),
+				"onerror=\"alert(1)\">'&\ufffd|",
+			)
 		}
 	}
 	if said != 30 { // a table has five, and pictures shorten their labels
@@ -100,8 +129,14 @@ func TestCellDecorations(t *testing.T) {
 		want string
 	}{
 		{Mark{}, "<td>x</td>"},
-		{Mark{Note: "n", Strong: true}, `<td class="strong">x<small>n</small></td>`},
-		{Mark{Heat: 7}, `<td class="hot" style="--heat:1.00">x</td>`},
+		{
+			Mark{Note: "n", Strong: true},
+			`<td class="strong">x<small>n</small></td>`,
+		},
+		{
+			Mark{Heat: 7},
+			`<td class="hot" style="--heat:1.00">x</td>`,
+		},
 		{
 			Mark{Heat: -.25, Prose: true},
 			`<td class="prose cold" style="--heat:0.25">x</td>`,
@@ -110,7 +145,10 @@ func TestCellDecorations(t *testing.T) {
 		var m markup
 		m.writeCell(false, "x", c.mark)
 		if m.String() != c.want {
-			t.Errorf("%s, want %s", m.String(), c.want)
+			t.Errorf(
+				"%s, want %s",
+				m.String(), c.want,
+			)
 		}
 	}
 }
@@ -128,8 +166,12 @@ func TestIntervals(t *testing.T) {
 			Intervals: intervals,
 		}
 		p := Page{
-			Title:    "t",
-			Sections: []Section{{ID: "a", Title: "A", Blocks: []Block{{Table: table}}}},
+			Title: "t",
+			Sections: []Section{{
+				ID:     "a",
+				Title:  "A",
+				Blocks: []Block{{Table: table}},
+			}},
 		}
 		var html, markdown strings.Builder
 		err := errors.Join(HTML(&html, p), Markdown(&markdown, p))
@@ -143,7 +185,10 @@ func TestIntervals(t *testing.T) {
 		if split != intervals ||
 			!strings.Contains(html.String(), ">age (years)</th>") ||
 			!strings.Contains(html.String(), "<td>unknown</td>") {
-			t.Errorf("%v: %s", intervals, html.String())
+			t.Errorf(
+				"%v: %s",
+				intervals, html.String(),
+			)
 		}
 		if !strings.Contains(markdown.String(), "38.6 (38.3 to") {
 			t.Error(markdown.String())

@@ -39,7 +39,10 @@ func aRun(t *testing.T, target budget.Target, private ...string) *run {
 	t.Helper()
 	dir := t.TempDir()
 	r := &run{dir: dir}
-	r.Ledger = ledger.New(filepath.Join(dir, "l"), ledger.Options{Wait: -1})
+	r.Ledger = ledger.New(
+		filepath.Join(dir, "l"),
+		ledger.Options{Wait: -1},
+	)
 	r.Dataset = "doses"
 	r.Note = "a note"
 	total := budget.Total{
@@ -59,8 +62,17 @@ func (r *run) planAgain(target budget.Target) {
 	private := target.Relation == budget.SubstitutePrivateColumns
 	r.Pipeline = &pipeline.Pipeline{
 		Schema: dataset.Schema{Columns: []dataset.Column{
-			{Name: "dose", Ranged: true, Upper: 10, Private: private},
-			{Name: "response", Ranged: true, Upper: 10},
+			{
+				Name:    "dose",
+				Ranged:  true,
+				Upper:   10,
+				Private: private,
+			},
+			{
+				Name:   "response",
+				Ranged: true,
+				Upper:  10,
+			},
 		}},
 		Target: "response",
 		Budget: target,
@@ -85,7 +97,9 @@ func (r *run) moveLedger(t *testing.T) (back func()) {
 		}
 	}
 	move(path, path+".away")
-	return func() { move(path+".away", path) }
+	return func() {
+		move(path+".away", path)
+	}
 }
 
 // trainFiles trains and returns the files to publish.
@@ -101,8 +115,14 @@ func (r *run) trainFiles(t *testing.T) report.Files {
 			[]dataset.ColumnData{{Floats: x}, {Floats: x}},
 			nil,
 		))
-	res := must(r.Pipeline.FitPlan(t.Context(), r.Plan, table, pipeline.Options{}))
-	return report.Collect(report.New(res), res.Model, res.Curator, nil, nil, r.Table)
+	res := must(r.Pipeline.FitPlan(
+		t.Context(), r.Plan, table,
+		pipeline.Options{},
+	))
+	return report.Collect(
+		report.New(res), res.Model,
+		res.Curator, nil, nil, r.Table,
+	)
 }
 
 var oneEpsilon = budget.Target{Epsilon: 1, Delta: 1e-6}
@@ -158,7 +178,10 @@ func TestReserveRefuses(t *testing.T) {
 		},
 		"no ledger": {
 			func(r *run) {
-				r.Ledger = ledger.New(filepath.Join(r.dir, "none"), ledger.Options{})
+				r.Ledger = ledger.New(
+					filepath.Join(r.dir, "none"),
+					ledger.Options{},
+				)
 			},
 			ledger.ErrUnreadable,
 			"dptrain ledger init",
@@ -204,7 +227,10 @@ func TestReserveRefuses(t *testing.T) {
 			if e != nil ||
 				!errors.Is(err, x.is) ||
 				!strings.Contains(err.Error(), x.says) {
-				t.Errorf("%v, want %v with %q", err, x.is, x.says)
+				t.Errorf(
+					"%v, want %v with %q",
+					err, x.is, x.says,
+				)
 			}
 			if x.is == ledger.ErrFormat {
 				return
@@ -246,7 +272,10 @@ func TestReserveRecords(t *testing.T) {
 	}
 	r.Table = "doses.parquet"
 	if _, err := Reserve(t.Context(), r.Request); err != nil {
-		t.Errorf("of a Parquet file, where that is no choice: %v", err)
+		t.Errorf(
+			"of a Parquet file, where that is no choice: %v",
+			err,
+		)
 	}
 }
 
@@ -325,7 +354,10 @@ func TestEnter(t *testing.T) {
 		l == nil ||
 		l.Dataset != "doses" ||
 		l.Entry != 3 {
-		t.Fatalf("%+v, %+v", l, files.Report.Warnings)
+		t.Fatalf(
+			"%+v, %+v",
+			l, files.Report.Warnings,
+		)
 	}
 	head := must(
 		ledger.ParseHead(fmt.Sprintf(
@@ -338,7 +370,10 @@ func TestEnter(t *testing.T) {
 		t.Errorf("the head of the report: %v", err)
 	}
 	// The same table under another name.
-	must(r.Ledger.Register(t.Context(), "copies", budget.Total{Epsilon: 3, Delta: 1e-5}))
+	must(r.Ledger.Register(
+		t.Context(), "copies",
+		budget.Total{Epsilon: 3, Delta: 1e-5},
+	))
 	r.Dataset = "copies"
 	r.planAgain(oneEpsilon)
 	var page report.Report
@@ -391,7 +426,10 @@ func TestCommit(t *testing.T) {
 	}
 	now := must(r.Ledger.Read(t.Context())).Head().Sequence
 	if now != entries+2 {
-		t.Errorf("%d entries for a reservation and its end", now-entries)
+		t.Errorf(
+			"%d entries for a reservation and its end",
+			now-entries,
+		)
 	}
 }
 
@@ -427,7 +465,10 @@ func TestPublish(t *testing.T) {
 				t.Fatal(err)
 			}
 			if strings.Contains(" "+listFiles(t, out), " release/") {
-				t.Errorf("before the end: %s", listFiles(t, out))
+				t.Errorf(
+					"before the end: %s",
+					listFiles(t, out),
+				)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -443,14 +484,20 @@ func TestPublish(t *testing.T) {
 				if err != nil ||
 					!r.readAccount().Runs[0].Committed ||
 					!strings.Contains(listFiles(t, out), "release/model.json") {
-					t.Fatalf("%v, %s", err, listFiles(t, out))
+					t.Fatalf(
+						"%v, %s",
+						err, listFiles(t, out),
+					)
 				}
 				return
 			}
 			checkKept(t, e, err, out)
 			back()
 			kept := must(report.OpenKept(out))
-			head := must(ledger.ParseHead(fmt.Sprintf("%d:%s", kept.Entry, kept.Head)))
+			head := must(ledger.ParseHead(fmt.Sprintf(
+				"%d:%s", kept.Entry,
+				kept.Head,
+			)))
 			claim := must(report.KeptClaim(out, kept))
 			if claim.Head != head || claim.Nonce == "" {
 				t.Errorf("%+v", claim)
@@ -496,8 +543,12 @@ func TestPublish(t *testing.T) {
 func checkKept(t *testing.T, e *Entry, err error, out string) {
 	t.Helper()
 	var kept *KeptError
-	if !errors.As(err, &kept) || strings.Contains(" "+listFiles(t, out), " release/") {
-		t.Fatalf("%v, %s", err, listFiles(t, out))
+	if !errors.As(err, &kept) ||
+		strings.Contains(" "+listFiles(t, out), " release/") {
+		t.Fatalf(
+			"%v, %s",
+			err, listFiles(t, out),
+		)
 	}
 	if !strings.Contains(listFiles(t, out), "pending/release/model.json") {
 		t.Errorf("kept: %s", listFiles(t, out))
@@ -617,7 +668,10 @@ func TestSmallerDelta(t *testing.T) {
 		fmt.Sprintf("%.2g", got) != fmt.Sprint(got) {
 		t.Errorf("%v of 6e-7 that are left", got)
 	}
-	got = smallerDelta(&ledger.SpentError{Limit: limit, Charge: black(1e-7)}, 1e-7)
+	got = smallerDelta(
+		&ledger.SpentError{Limit: limit, Charge: black(1e-7)},
+		1e-7,
+	)
 	if got != 0 {
 		t.Errorf("%v where delta fits", got)
 	}
@@ -648,7 +702,10 @@ func TestRecordsOfTables(t *testing.T) {
 	} {
 		got := Records(x.table, dataset.Format{MultilineQuotes: x.quotes})
 		if got != x.want {
-			t.Errorf("%q, %v: %q", x.table, x.quotes, got)
+			t.Errorf(
+				"%q, %v: %q",
+				x.table, x.quotes, got,
+			)
 		}
 	}
 	dir := t.TempDir()
@@ -658,7 +715,12 @@ func TestRecordsOfTables(t *testing.T) {
 		RealPath(filepath.Join(dir, "link.csv")) != RealPath(filepath.Join(dir, "t.csv")) {
 		t.Error("a link has another path than its table")
 	}
-	if RealPath("") != "" || !filepath.IsAbs(RealPath("t.csv")) {
-		t.Errorf("%q, %q", RealPath(""), RealPath("t.csv"))
+	if RealPath("") != "" ||
+		!filepath.IsAbs(RealPath("t.csv")) {
+		t.Errorf(
+			"%q, %q",
+			RealPath(""),
+			RealPath("t.csv"),
+		)
 	}
 }

@@ -16,15 +16,22 @@ func TestCardCovers(t *testing.T) {
 	draw := rand.New(rand.NewPCG(3, 4))
 	for name, law := range map[string]func() float64{
 		"normal": draw.NormFloat64,
-		"skewed": func() float64 { return math.Exp(.7 * draw.NormFloat64()) },
-		"steps":  func() float64 { return float64(draw.IntN(5)) },
+		"skewed": func() float64 {
+			return math.Exp(.7 * draw.NormFloat64())
+		},
+		"steps": func() float64 {
+			return float64(draw.IntN(5))
+		},
 	} {
 		const bins, lower, upper = 32, -1.7, 4.3
 		values := make([]float64, 6000)
 		exact := make([]float64, bins)
 		for i := range values {
 			values[i] = min(max(law(), lower), upper)
-			exact[min(int((values[i]-lower)/(upper-lower)*bins), bins-1)]++
+			exact[min(
+				int((values[i]-lower)/(upper-lower)*bins),
+				bins-1,
+			)]++
 		}
 		sort.Float64s(values)
 		mean := 0.
@@ -63,7 +70,10 @@ func TestCardCovers(t *testing.T) {
 				"records":   c.records(),
 			} {
 				if e.lower > e.value || e.value > e.upper {
-					t.Fatalf("%s, %s: %+v", name, what, e)
+					t.Fatalf(
+						"%s, %s: %+v",
+						name, what, e,
+					)
 				}
 				if e.lower <= truth[what] && truth[what] <= e.upper {
 					held[what]++
@@ -93,7 +103,9 @@ func TestCardWithoutNoise(t *testing.T) {
 		Counts: []float64{0, 100, 100, 0},
 	}
 	m := c.mean()
-	if m.value != 2 || m.lower != 1.5 || m.upper != 2.5 {
+	if m.value != 2 ||
+		m.lower != 1.5 ||
+		m.upper != 2.5 {
 		t.Errorf("%+v", m)
 	}
 	d := c.deviation()
@@ -101,7 +113,9 @@ func TestCardWithoutNoise(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	q := c.quantile(.25)
-	if q.value != 1.5 || q.lower != 1 || q.upper != 2 {
+	if q.value != 1.5 ||
+		q.lower != 1 ||
+		q.upper != 2 {
 		t.Errorf("%+v", q)
 	}
 	end := CardColumn{
@@ -112,7 +126,10 @@ func TestCardWithoutNoise(t *testing.T) {
 	}
 	q = end.quantile(.5)
 	if !math.IsInf(q.lower, -1) || q.upper != 1 {
-		t.Errorf("%+v: %s", q, q.text())
+		t.Errorf(
+			"%+v: %s",
+			q, q.text(),
+		)
 	}
 	none := CardColumn{
 		Column: "x",
@@ -140,7 +157,11 @@ func TestCardOnThePage(t *testing.T) {
 		Scale:  9,
 	}}
 	html, markdown := pageOn(t, s)
-	for _, want := range []string{"The training data", "&lt;b&gt;age", "above 30"} {
+	for _, want := range []string{
+		"The training data",
+		"&lt;b&gt;age",
+		"above 30",
+	} {
 		if !strings.Contains(html, want) {
 			t.Errorf("%q is missing", want)
 		}
@@ -150,7 +171,12 @@ func TestCardOnThePage(t *testing.T) {
 	}
 	for _, c := range []CardColumn{
 		{Column: "x"},
-		{Column: "x", Lower: 1, Upper: 1, Counts: []float64{1}},
+		{
+			Column: "x",
+			Lower:  1,
+			Upper:  1,
+			Counts: []float64{1},
+		},
 		{
 			Column: "x",
 			Lower:  -math.MaxFloat64,

@@ -35,13 +35,19 @@ func TestMissingShareCovers(t *testing.T) {
 				Scale:  fine,
 			}
 			for range bins {
-				c.Counts = append(c.Counts, records*(1-share)/bins+fine*draw.NormFloat64())
+				c.Counts = append(
+					c.Counts,
+					records*(1-share)/bins+fine*draw.NormFloat64(),
+				)
 			}
 			for name, e := range map[string]estimate{
 				"numbers": missingShare(kinds[0], &c, kinds),
 				"text":    missingShare(kinds[0], nil, kinds),
 			} {
-				if e.lower < 0 || e.upper > 1 || e.lower > e.value || e.value > e.upper {
+				if e.lower < 0 ||
+					e.upper > 1 ||
+					e.lower > e.value ||
+					e.value > e.upper {
 					t.Fatalf("%s: %+v", name, e)
 				}
 				if e.lower <= share && share <= e.upper {
@@ -66,7 +72,12 @@ func TestMissingShareCovers(t *testing.T) {
 // TestMissingShareWithoutNoise checks exact counts, and counts below their noise.
 func TestMissingShareWithoutNoise(t *testing.T) {
 	exact := []CardKinds{
-		{Column: "a", Numbers: 75, Text: 5, Missing: 20},
+		{
+			Column:  "a",
+			Numbers: 75,
+			Text:    5,
+			Missing: 20,
+		},
 		{Column: "b", Text: 100},
 	}
 	e := missingShare(exact[0], nil, exact)
@@ -82,7 +93,13 @@ func TestMissingShareWithoutNoise(t *testing.T) {
 	if e != (estimate{.25, .25, .25}) {
 		t.Errorf("%+v", e)
 	}
-	faint := []CardKinds{{Column: "a", Numbers: 7, Text: 5, Missing: 3, Scale: 20}}
+	faint := []CardKinds{{
+		Column:  "a",
+		Numbers: 7,
+		Text:    5,
+		Missing: 3,
+		Scale:   20,
+	}}
 	got := missingShare(faint[0], nil, faint).shareText()
 	if got != "unknown" {
 		t.Error(got)
@@ -110,7 +127,9 @@ func TestCardTexts(t *testing.T) {
 		}
 	}
 	bars, table := c.bars()
-	if len(bars) != 3 || bars[0].Label != "night" || table.Rows[2][0] != "rare" {
+	if len(bars) != 3 ||
+		bars[0].Label != "night" ||
+		table.Rows[2][0] != "rare" {
 		t.Errorf("%+v %+v", bars, table)
 	}
 	s := evilSource(7)
@@ -134,7 +153,12 @@ func TestCardTexts(t *testing.T) {
 	for _, bad := range []CardText{
 		{Column: "x"},
 		{Column: "x", Values: []string{"a"}},
-		{Column: "x", Values: []string{"a"}, Counts: []float64{1}, Scale: -1},
+		{
+			Column: "x",
+			Values: []string{"a"},
+			Counts: []float64{1},
+			Scale:  -1,
+		},
 	} {
 		s.Report.Texts = []CardText{bad}
 		html, _ := pageOn(t, s)
@@ -147,10 +171,22 @@ func TestCardTexts(t *testing.T) {
 // TestCardCountsAreVerified checks that counts which state other noise than their step are found.
 func TestCardCountsAreVerified(t *testing.T) {
 	events := []Event{
-		{ID: "fit/train/vocabulary/kinds", Released: 1, Scale: 30},
-		{ID: "fit/train/vocabulary/counts", Released: 1, Scale: 20},
+		{
+			ID:       "fit/train/vocabulary/kinds",
+			Released: 1,
+			Scale:    30,
+		},
+		{
+			ID:       "fit/train/vocabulary/counts",
+			Released: 1,
+			Scale:    20,
+		},
 	}
-	kinds := []CardKinds{{Column: "a", Numbers: 5, Scale: 30}}
+	kinds := []CardKinds{{
+		Column:  "a",
+		Numbers: 5,
+		Scale:   30,
+	}}
 	texts := []CardText{{
 		Column: "b",
 		Values: []string{"x"},
@@ -161,9 +197,13 @@ func TestCardCountsAreVerified(t *testing.T) {
 		change func(t *Training, events []Event)
 		want   int
 	}{
-		"as released":  {func(*Training, []Event) {}, 0},
-		"other kinds":  {func(t *Training, _ []Event) { t.Kinds[0].Scale = 29 }, 1},
-		"other counts": {func(t *Training, _ []Event) { t.Texts[0].Scale = 0 }, 1},
+		"as released": {func(*Training, []Event) {}, 0},
+		"other kinds": {func(t *Training, _ []Event) {
+			t.Kinds[0].Scale = 29
+		}, 1},
+		"other counts": {func(t *Training, _ []Event) {
+			t.Texts[0].Scale = 0
+		}, 1},
 		"nothing spent": {
 			func(_ *Training, e []Event) {
 				e[0].Released = 0
@@ -171,7 +211,9 @@ func TestCardCountsAreVerified(t *testing.T) {
 			},
 			2,
 		},
-		"a missing count": {func(t *Training, _ []Event) { t.Texts[0].Counts = nil }, 1},
+		"a missing count": {func(t *Training, _ []Event) {
+			t.Texts[0].Counts = nil
+		}, 1},
 	} {
 		training := &Training{Kinds: slices.Clone(kinds), Texts: slices.Clone(texts)}
 		steps := slices.Clone(events)
@@ -185,7 +227,10 @@ func TestCardCountsAreVerified(t *testing.T) {
 		if len(checks) != 1 ||
 			(checks[0].State == Misfit) != (x.want > 0) ||
 			x.want > 0 && len(checks[0].Text) != x.want {
-			t.Errorf("%s: %+v", name, v.out.Checks)
+			t.Errorf(
+				"%s: %+v",
+				name, v.out.Checks,
+			)
 		}
 	}
 }

@@ -96,22 +96,32 @@ func TestCausalRoundTrip(t *testing.T) {
 		t.Errorf("other bytes after reading (%v)", err)
 	}
 	if r.Causal.Pairs[0].Direction != XCausesY {
-		t.Errorf("direction %q", r.Causal.Pairs[0].Direction)
+		t.Errorf(
+			"direction %q",
+			r.Causal.Pairs[0].Direction,
+		)
 	}
 	v, err := Verify(context.Background(), dir, VerifyOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, check := range v.Checks {
-		if check.State == Misfit || check.State == NotChecked && check.Name != "ledger" {
+		if check.State == Misfit ||
+			check.State == NotChecked && check.Name != "ledger" {
 			t.Errorf("%+v", check)
 		}
 	}
 	var text strings.Builder
 	err = Text(&text, r)
 	if err != nil ||
-		!strings.Contains(strings.Join(strings.Fields(text.String()), " "), "x causes a<b") {
-		t.Errorf("%v: %s", err, text.String())
+		!strings.Contains(
+			strings.Join(strings.Fields(text.String()), " "),
+			"x causes a<b",
+		) {
+		t.Errorf(
+			"%v: %s",
+			err, text.String(),
+		)
 	}
 }
 
@@ -150,32 +160,58 @@ func TestVerifyCausalFindsForgery(t *testing.T) {
 		check string
 		edit  func(*Report)
 	}{
-		{"directions", func(r *Report) { r.Causal.Pairs[0].Direction = YCausesX }},
-		{"directions", func(r *Report) { r.Causal.Pairs[0].Counts[3][4] += 400 }},
-		{"directions", func(r *Report) { r.Causal.Pairs[0].Stability = .8 }},
-		{"directions", func(r *Report) { r.Causal.Pairs[0].Scores[1].XToY++ }},
+		{"directions", func(r *Report) {
+			r.Causal.Pairs[0].Direction = YCausesX
+		}},
+		{"directions", func(r *Report) {
+			r.Causal.Pairs[0].Counts[3][4] += 400
+		}},
+		{"directions", func(r *Report) {
+			r.Causal.Pairs[0].Stability = .8
+		}},
+		{"directions", func(r *Report) {
+			r.Causal.Pairs[0].Scores[1].XToY++
+		}},
 		{
 			"directions",
-			func(r *Report) { r.Causal.Redraws.Seed = strings.Repeat("z", 64) },
+			func(r *Report) {
+				r.Causal.Redraws.Seed = strings.Repeat("z", 64)
+			},
 		},
-		{"directions", func(r *Report) { r.Causal.Redraws.Seed = "" }},
-		{"directions", func(r *Report) { r.Causal.Redraws.Least = .5 }},
-		{"noise", func(r *Report) { r.Causal.Pairs[0].Noise.Scale /= 2 }},
-		{"steps", func(r *Report) { r.Events[0].Scale /= 2 }},
-		{"noise", func(r *Report) { r.Events[1].Scale /= 2 }},
+		{"directions", func(r *Report) {
+			r.Causal.Redraws.Seed = ""
+		}},
+		{"directions", func(r *Report) {
+			r.Causal.Redraws.Least = .5
+		}},
+		{"noise", func(r *Report) {
+			r.Causal.Pairs[0].Noise.Scale /= 2
+		}},
+		{"steps", func(r *Report) {
+			r.Events[0].Scale /= 2
+		}},
+		{"noise", func(r *Report) {
+			r.Events[1].Scale /= 2
+		}},
 		{"guarantee", func(r *Report) {
 			r.Guarantee.Epsilon = 1
 			r.Guarantee = r.Guarantee.explained()
 		}},
-		{"plan", func(r *Report) { r.Events = r.Events[1:] }},
+		{"plan", func(r *Report) {
+			r.Events = r.Events[1:]
+		}},
 		{"recipe", func(r *Report) {
 			r.Causal.Columns[0].Name = "other"
 			r.Causal.Pairs[0].X = "other"
 		}},
-		{"recipe", func(r *Report) { r.Unprotected = nil }},
+		{"recipe", func(r *Report) {
+			r.Unprotected = nil
+		}},
 		{
 			"recipe",
-			func(r *Report) { r.Causal.Pairs = append(r.Causal.Pairs, r.Causal.Pairs[0]) },
+			func(r *Report) {
+				r.Causal.Pairs = append(r.Causal.Pairs, r.Causal.Pairs[0])
+			},
 		},
 	} {
 		files := runStudy(t)
@@ -189,7 +225,10 @@ func TestVerifyCausalFindsForgery(t *testing.T) {
 			found = found || check.State == Misfit && check.Name == c.check
 		}
 		if !found {
-			t.Errorf("%s: an edit was not found: %+v", c.check, v.Checks)
+			t.Errorf(
+				"%s: an edit was not found: %+v",
+				c.check, v.Checks,
+			)
 		}
 	}
 }
@@ -250,13 +289,25 @@ func TestDecodeCausalRefuses(t *testing.T) {
 			),
 			ErrFormat,
 		},
-		{strings.Replace(encoded(func(*Causal) {}), `"method"`, `"more"`, 1), ErrContent},
 		{
-			encoded(func(c *Causal) { c.Pairs[0].Counts = c.Pairs[0].Counts[1:] }),
+			strings.Replace(
+				encoded(func(*Causal) {}),
+				`"method"`, `"more"`, 1,
+			),
 			ErrContent,
 		},
-		{encoded(func(c *Causal) { c.Pairs[0].Counts = nil }), ErrContent},
-		{encoded(func(c *Causal) { c.Pairs[0].Scores = nil }), ErrContent},
+		{
+			encoded(func(c *Causal) {
+				c.Pairs[0].Counts = c.Pairs[0].Counts[1:]
+			}),
+			ErrContent,
+		},
+		{encoded(func(c *Causal) {
+			c.Pairs[0].Counts = nil
+		}), ErrContent},
+		{encoded(func(c *Causal) {
+			c.Pairs[0].Scores = nil
+		}), ErrContent},
 		{strings.Replace(encoded(func(*Causal) {}), CausalFormat, Format, 1), ErrFormat},
 		{
 			strings.Replace(
@@ -270,7 +321,10 @@ func TestDecodeCausalRefuses(t *testing.T) {
 	} {
 		_, err := DecodeFile(strings.NewReader(c.text), CausalFile)
 		if !errors.Is(err, c.want) {
-			t.Errorf("%.60s: %v, want %v", c.text, err, c.want)
+			t.Errorf(
+				"%.60s: %v, want %v",
+				c.text, err, c.want,
+			)
 		}
 	}
 }

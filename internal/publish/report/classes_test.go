@@ -35,7 +35,10 @@ func frozenClasses() *Report {
 		BalancedAccuracy: &Share{.7, .6, .75, .95, true, "holdout"},
 		Confusion: &Confusion{
 			Classes: []string{"under 50 K", "50 K <or> more"},
-			Counts:  [][]int{{70, 10}, {10, 10}, {-1, 2}},
+			Counts: [][]int{
+				{70, 10}, {10, 10},
+				{-1, 2},
+			},
 			Scale:   3.75,
 			Private: true,
 			Part:    "holdout",
@@ -50,15 +53,27 @@ func withScores(r *Report) *Report {
 	share := func(v, lower, upper float64) *Share {
 		return &Share{v, lower, upper, .95, true, "holdout"}
 	}
-	at := func(x float64) *float64 { return &x }
+	at := func(x float64) *float64 {
+		return &x
+	}
 	m.Confusion.NoneScale = 2.5
 	m.Recalls = []Recall{
 		{"under 50 K", .875, .8, .95, .95, nil},
-		{"50 K <or> more", .5, 0, 1, .95, []int{3, -4}},
+		{
+			"50 K <or> more", .5,
+			0, 1, .95,
+			[]int{3, -4},
+		},
 	}
-	m.LargestClass = &LargestClass{"under 50 K", .8, .75, .85, .95, -.02, .07}
+	m.LargestClass = &LargestClass{
+		"under 50 K", .8, .75, .85,
+		.95, -.02, .07,
+	}
 	m.AUC = share(.85, .8, .9)
-	m.LogLoss = &Loss{.41, .35, .47, .95, .02, true, "holdout"}
+	m.LogLoss = &Loss{
+		.41, .35, .47, .95, .02,
+		true, "holdout",
+	}
 	m.Reliability = []Bin{
 		{
 			UpTo:        at(-.25),
@@ -77,8 +92,18 @@ func withScores(r *Report) *Report {
 		{Above: at(0), Counts: []int{-2, 3}},
 	}
 	m.Thresholds = []Threshold{
-		{-.25, at(.25), []float64{.66, .5, .8}, []float64{.8, .7, .9}, []float64{.4, .3, .5}},
-		{0, nil, []float64{.25, .1, .5}, []float64{1, .9, 1}, []float64{.5, 0, 1}},
+		{
+			-.25, at(.25),
+			[]float64{.66, .5, .8},
+			[]float64{.8, .7, .9},
+			[]float64{.4, .3, .5},
+		},
+		{
+			0, nil,
+			[]float64{.25, .1, .5},
+			[]float64{1, .9, 1},
+			[]float64{.5, 0, 1},
+		},
 	}
 	return r
 }
@@ -105,11 +130,17 @@ func TestFrozenFormatOfClasses(t *testing.T) {
 	}
 	diff := cmp.Diff(frozenClasses(), got)
 	if diff != "" {
-		t.Errorf("decoded differs (-want +got):\n%s", diff)
+		t.Errorf(
+			"decoded differs (-want +got):\n%s",
+			diff,
+		)
 	}
 	diff = cmp.Diff(string(file), b.String())
 	if diff != "" {
-		t.Errorf("encoded differs (-want +got):\n%s", diff)
+		t.Errorf(
+			"encoded differs (-want +got):\n%s",
+			diff,
+		)
 	}
 	for old, says := range map[string]string{
 		`"accuracy": {`:            `unknown key`,
@@ -126,7 +157,10 @@ func TestFrozenFormatOfClasses(t *testing.T) {
 		_, err := Decode(strings.NewReader(bad))
 		if !errors.Is(err, ErrContent) ||
 			!strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v, want one that says %q", old, err, says)
+			t.Errorf(
+				"%s: %v, want one that says %q",
+				old, err, says,
+			)
 		}
 	}
 }
@@ -145,8 +179,11 @@ func TestReportOfClasses(t *testing.T) {
 		Target: "income",
 		Method: "joint-gram",
 		Confusion: &evaluate.Confusion{
-			Classes:  []string{"a", "b"},
-			Counts:   [][]int{{1, 2}, {3, 4}, {5, 6}},
+			Classes: []string{"a", "b"},
+			Counts: [][]int{
+				{1, 2}, {3, 4},
+				{5, 6},
+			},
 			Sigma:    2,
 			Accuracy: share,
 			Balanced: share,
@@ -168,7 +205,10 @@ func TestReportOfClasses(t *testing.T) {
 			got.Format != Format ||
 			(got.Metrics.Confusion == nil) != (res.Confusion == nil) ||
 			got.Metrics.R2 != nil {
-			t.Errorf("%+v\n%s", got.Metrics, diff)
+			t.Errorf(
+				"%+v\n%s",
+				got.Metrics, diff,
+			)
 		}
 		res.Confusion = nil
 	}
@@ -186,7 +226,10 @@ func TestTextOfClasses(t *testing.T) {
 	err := Text(&b, r)
 	if err != nil ||
 		!strings.Contains(b.String(), "Accuracy   not measured: no records were held out") {
-		t.Errorf("%v\n%s", err, b.String())
+		t.Errorf(
+			"%v\n%s",
+			err, b.String(),
+		)
 	}
 }
 
@@ -206,12 +249,19 @@ func TestTextOfScores(t *testing.T) {
 		for k := range l {
 			c.Classes = append(
 				c.Classes,
-				strings.Repeat(string(rune('a'+k)), 3*k+1)+"\x1b[2J",
+				strings.Repeat(
+					string(rune('a'+k)),
+					3*k+1,
+				)+"\x1b[2J",
 			)
 			c.Counts = append(c.Counts, make([]int, l))
 			r.Metrics.Recalls = append(
 				r.Metrics.Recalls,
-				Recall{c.Classes[k], 1 - float64(k)/20, .1, .9, .95, nil},
+				Recall{
+					c.Classes[k],
+					1 - float64(k)/20, .1,
+					.9, .95, nil,
+				},
 			)
 		}
 		c.Counts = append(c.Counts, make([]int, l))
@@ -241,6 +291,9 @@ func TestTextOfScores(t *testing.T) {
 	var b bytes.Buffer
 	err := ScoreTable(&b, frozenClasses())
 	if err != nil || !strings.Contains(b.String(), "not available") {
-		t.Errorf("%v: %s", err, b.String())
+		t.Errorf(
+			"%v: %s",
+			err, b.String(),
+		)
 	}
 }

@@ -22,7 +22,12 @@ func TestConfidenceText(t *testing.T) {
 		Method:     "joint-gram",
 		Selected:   []string{"b"},
 		Considered: []string{"a", "b", "c"},
-		Guarantee:  budget.Guarantee{Epsilon: 1, Spent: 1, Delta: 1e-6, Mu: .2},
+		Guarantee: budget.Guarantee{
+			Epsilon: 1,
+			Spent:   1,
+			Delta:   1e-6,
+			Mu:      .2,
+		},
 	}
 	gap := &method.Gap{
 		Score:  61.25,
@@ -99,11 +104,17 @@ func TestConfidenceText(t *testing.T) {
 			got := strings.Join(strings.Fields(text.String()), " ")
 			for _, want := range tt.want {
 				if !strings.Contains(got, want) {
-					t.Errorf("the text lacks %q:\n%s", want, text.String())
+					t.Errorf(
+						"the text lacks %q:\n%s",
+						want, text.String(),
+					)
 				}
 			}
 			if strings.Contains(got, tt.not) {
-				t.Errorf("the text has %q:\n%s", tt.not, text.String())
+				t.Errorf(
+					"the text has %q:\n%s",
+					tt.not, text.String(),
+				)
 			}
 			ids := []string{}
 			for _, section := range pageOf(Source{Report: back}).Sections {
@@ -138,8 +149,14 @@ func TestConfidenceProblems(t *testing.T) {
 		{"b", true, .5},
 	}}
 	p := &pipeline.Pipeline{Target: "y"}
-	base := len(featureProblems(Features{[]string{"a", "b"}, []string{"a"}}, nil, p))
-	got := featureProblems(Features{[]string{"a", "b"}, []string{"a"}}, c, p)
+	base := len(featureProblems(
+		Features{[]string{"a", "b"}, []string{"a"}},
+		nil, p,
+	))
+	got := featureProblems(
+		Features{[]string{"a", "b"}, []string{"a"}},
+		c, p,
+	)
 	if len(got) != base+
 		3 {
 		t.Errorf("problems %q", got)

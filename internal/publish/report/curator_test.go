@@ -36,7 +36,10 @@ func TestCuratorFile(t *testing.T) {
 	if err := writeAudit(t, dir, "first", false); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"curator": "drwx------", "curator/audit.json": "-rw-------"}
+	want := map[string]string{
+		"curator":            "drwx------",
+		"curator/audit.json": "-rw-------",
+	}
 	diff := cmp.Diff(want, treeModes(listTree(t, dir)))
 	if diff != "" {
 		t.Error(diff)
@@ -64,7 +67,8 @@ func TestCuratorFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = listTree(t, dir)
-	if got["curator/audit.json"] != "" || got["curator/run.json"] == "" {
+	if got["curator/audit.json"] != "" ||
+		got["curator/run.json"] == "" {
 		t.Errorf("%q", treeModes(got))
 	}
 	if err := writeAudit(t, dir, "fourth", false); err != nil {
@@ -115,7 +119,10 @@ func TestCuratorFileRefused(t *testing.T) {
 		}
 		diff := cmp.Diff(before, listTree(t, dir))
 		if diff != "" {
-			t.Errorf("%s: the folder changed:\n%s", name, diff)
+			t.Errorf(
+				"%s: the folder changed:\n%s",
+				name, diff,
+			)
 		}
 	}
 	// A link in place of the file is replaced, and its target is unchanged.
@@ -178,13 +185,19 @@ func TestCuratorFileInterrupted(t *testing.T) {
 					return failure
 				}
 				if err := c.Commit(ctx, textWriter("new")); !errors.Is(err, want) {
-					t.Errorf("step %q: error %v, want %v", name, err, want)
+					t.Errorf(
+						"step %q: error %v, want %v",
+						name, err, want,
+					)
 				}
 				c.Close()
 				cancel()
 				diff := cmp.Diff(before, listTree(t, filepath.Dir(dir)))
 				if diff != "" {
-					t.Errorf("step %q: the folder changed:\n%s", name, diff)
+					t.Errorf(
+						"step %q: the folder changed:\n%s",
+						name, diff,
+					)
 				}
 			}
 		}

@@ -32,7 +32,10 @@ var writeDescribeKeys = flag.Bool(
 // describedTable returns a study of d numeric columns and one column of groups, and a table of n records.
 func describedTable(t testing.TB, d, n int) (describe.Study, *dataset.Table) {
 	t.Helper()
-	s := describe.Study{By: "group", Budget: budget.Target{Epsilon: 20, Delta: 1e-6}}
+	s := describe.Study{
+		By:     "group",
+		Budget: budget.Target{Epsilon: 20, Delta: 1e-6},
+	}
 	var data []dataset.ColumnData
 	for j := range d {
 		s.Schema.Columns = append(
@@ -171,7 +174,11 @@ func TestDescriptionKeys(t *testing.T) {
 	slices.Sort(got)
 	const golden = "testdata/describe-keys.txt"
 	if *writeDescribeKeys {
-		err := os.WriteFile(golden, []byte(strings.Join(got, "\n")+"\n"), 0o600)
+		err := os.WriteFile(
+			golden,
+			[]byte(strings.Join(got, "\n")+"\n"),
+			0o600,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +188,10 @@ func TestDescriptionKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text := strings.Join(got, "\n") + "\n"; text != string(want) {
-		t.Errorf("other keys than in %s:\n%s", golden, text)
+		t.Errorf(
+			"other keys than in %s:\n%s",
+			golden, text,
+		)
 	}
 	var order []string
 	for _, line := range strings.Split(string(data), "\n") {
@@ -213,13 +223,22 @@ func TestDescriptionTextFitsAScreen(t *testing.T) {
 		if err := Text(&b, d); err != nil {
 			t.Fatal(err)
 		}
-		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+		lines := strings.Split(
+			strings.TrimSuffix(b.String(), "\n"),
+			"\n",
+		)
 		if len(lines) > 39 {
-			t.Errorf("%d columns: %d lines", c.columns, len(lines))
+			t.Errorf(
+				"%d columns: %d lines",
+				c.columns, len(lines),
+			)
 		}
 		for _, line := range lines {
 			if n := utf8.RuneCountInString(line); n > 78 {
-				t.Errorf("%d columns: a line of %d characters: %s", c.columns, n, line)
+				t.Errorf(
+					"%d columns: a line of %d characters: %s",
+					c.columns, n, line,
+				)
 			}
 		}
 	}
@@ -278,8 +297,15 @@ func TestVerifyDescription(t *testing.T) {
 			},
 			"estimates",
 		},
-		"epsilon": {func(d *Report) { d.Guarantee.Epsilon = 1 }, "guarantee plan"},
-		"a mu":    {func(d *Report) { d.Events[2].Mu /= 2 }, "guarantee plan"},
+		"epsilon": {func(d *Report) {
+			d.Guarantee.Epsilon = 1
+		}, "guarantee plan"},
+		"a mu": {
+			func(d *Report) {
+				d.Events[2].Mu /= 2
+			},
+			"guarantee plan",
+		},
 		"a noise": {
 			func(d *Report) {
 				d.Description.Released.MatrixNoise /= 2
@@ -292,9 +318,13 @@ func TestVerifyDescription(t *testing.T) {
 			},
 			"estimates noise",
 		},
-		"a step": {func(d *Report) { d.Events = d.Events[1:] }, "guarantee plan"},
+		"a step": {func(d *Report) {
+			d.Events = d.Events[1:]
+		}, "guarantee plan"},
 		"a column stated": {
-			func(d *Report) { d.Unprotected[0].Value = []string{"x"} },
+			func(d *Report) {
+				d.Unprotected[0].Value = []string{"x"}
+			},
 			"plan",
 		},
 		"a declared range": {
@@ -311,7 +341,10 @@ func TestVerifyDescription(t *testing.T) {
 		putDescription(t, dir, d)
 		got := verify()
 		if !strings.Contains(got, x.want[strings.LastIndex(x.want, " ")+1:]) {
-			t.Errorf("%s: %q, want %q", name, got, x.want)
+			t.Errorf(
+				"%s: %q, want %q",
+				name, got, x.want,
+			)
 		}
 		os.RemoveAll(dir)
 		dir = descriptionRelease(t, s, table)
@@ -337,8 +370,12 @@ func TestDescriptionDecodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, edit := range map[string]func(*Report){
-		"no released numbers": func(d *Report) { d.Description.Released = nil },
-		"no histogram":        func(d *Report) { d.Description.Columns[0].Bins = nil },
+		"no released numbers": func(d *Report) {
+			d.Description.Released = nil
+		},
+		"no histogram": func(d *Report) {
+			d.Description.Columns[0].Bins = nil
+		},
 		"a small histogram": func(d *Report) {
 			d.Description.Columns[0].Bins.Counts = d.Description.Columns[0].Bins.Counts[:3]
 		},
@@ -348,13 +385,21 @@ func TestDescriptionDecodes(t *testing.T) {
 		"a small matrix": func(d *Report) {
 			d.Description.Released.Matrix.Packed = d.Description.Released.Matrix.Packed[:1]
 		},
-		"few groups": func(d *Report) { d.Description.Released.Groups.Sums = nil },
-		"no leaves":  func(d *Report) { d.Description.Released.Columns[0].Leaves = nil },
+		"few groups": func(d *Report) {
+			d.Description.Released.Groups.Sums = nil
+		},
+		"no leaves": func(d *Report) {
+			d.Description.Released.Columns[0].Leaves = nil
+		},
 		"another kind": func(d *Report) {
 			d.Description.Released.Columns[0].Kind = "date"
 		},
-		"few counts": func(d *Report) { d.Description.Released.Columns[2].Counts = nil },
-		"no records": func(d *Report) { d.Description.Records.Value = nil },
+		"few counts": func(d *Report) {
+			d.Description.Released.Columns[2].Counts = nil
+		},
+		"no records": func(d *Report) {
+			d.Description.Records.Value = nil
+		},
 	} {
 		d := readBack(t, dir)
 		edit(d)
@@ -413,20 +458,46 @@ func TestDescriptionPage(t *testing.T) {
 
 // TestNumbersForPeople checks separators, decimals derived from the width of the interval, and open ends.
 func TestNumbersForPeople(t *testing.T) {
-	p := func(x float64) *float64 { return &x }
+	p := func(x float64) *float64 {
+		return &x
+	}
 	for _, c := range []struct {
 		value, lower, upper *float64
 		want                string
 	}{
-		{p(38.61), p(38.3), p(38.9), "38.6 (38.3 to 38.9)"},
-		{p(358354), p(353992), p(362676), "358,000 (354,000 to 363,000)"},
-		{p(.0123), p(.0119), p(.0127), "0.0123 (0.0119 to 0.0127)"},
+		{
+			p(38.61),
+			p(38.3),
+			p(38.9),
+			"38.6 (38.3 to 38.9)",
+		},
+		{
+			p(358354), p(353992),
+			p(362676),
+			"358,000 (354,000 to 363,000)",
+		},
+		{
+			p(.0123), p(.0119),
+			p(.0127),
+			"0.0123 (0.0119 to 0.0127)",
+		},
 		{p(5), nil, p(7), "5 (at most 7)"},
-		{p(5), p(4), nil, "5.0 (at least 4.0)"},
+		{
+			p(5), p(4), nil,
+			"5.0 (at least 4.0)",
+		},
 		{p(5), nil, nil, "5.000 (no bound)"},
 		{nil, nil, nil, "unknown"},
-		{p(-.001), p(-2), p(2), "0 (-2 to 2)"},
-		{p(7), p(7), p(7), "7.000 (7.000 to 7.000)"},
+		{
+			p(-.001),
+			p(-2), p(2),
+			"0 (-2 to 2)",
+		},
+		{
+			p(7), p(7),
+			p(7),
+			"7.000 (7.000 to 7.000)",
+		},
 	} {
 		got := interval(c.value, c.lower, c.upper)
 		if got != c.want {
@@ -442,7 +513,10 @@ func TestNumbersForPeople(t *testing.T) {
 		1e-9:    "1e-09",
 	} {
 		if got := short3(x); got != want {
-			t.Errorf("%v is printed as %q, want %q", x, got, want)
+			t.Errorf(
+				"%v is printed as %q, want %q",
+				x, got, want,
+			)
 		}
 	}
 }
@@ -495,7 +569,9 @@ func TestDescriptionSurvivesEdits(t *testing.T) {
 					}
 					key := keys[rng.IntN(len(keys))]
 					next = x[key]
-					set = func(v any) { x[key] = v }
+					set = func(v any) {
+						x[key] = v
+					}
 				case []any:
 					if len(x) == 0 {
 						depth = 0
@@ -503,7 +579,9 @@ func TestDescriptionSurvivesEdits(t *testing.T) {
 					}
 					i := rng.IntN(len(x))
 					next = x[i]
-					set = func(v any) { x[i] = v }
+					set = func(v any) {
+						x[i] = v
+					}
 				default:
 					depth = 0
 					continue

@@ -38,7 +38,10 @@ func TestDescriptionIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if checksum, err := files.Checksum(); err != nil || checksum != folder.Checksum() {
-		t.Errorf("the checksum is %q, staged %q: %v", checksum, folder.Checksum(), err)
+		t.Errorf(
+			"the checksum is %q, staged %q: %v",
+			checksum, folder.Checksum(), err,
+		)
 	}
 	kept := Kept{
 		Path:  "l.ledger",
@@ -49,7 +52,9 @@ func TestDescriptionIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	claim, err := KeptClaim(dir, kept)
-	if err != nil || claim.Release != folder.Checksum() || claim.Head != head {
+	if err != nil ||
+		claim.Release != folder.Checksum() ||
+		claim.Head != head {
 		t.Errorf("%+v, %v", claim, err)
 	}
 	if stopped, err := KeptStopped(dir); stopped || err != nil {

@@ -124,7 +124,10 @@ func TestModesUnderAnyMask(t *testing.T) {
 	f.step = func(name string) error {
 		info, err := os.Stat(f.stage)
 		if err != nil || info.Mode().Perm() != 0o700 {
-			t.Errorf("before %q: %v, %v", name, info, err)
+			t.Errorf(
+				"before %q: %v, %v",
+				name, info, err,
+			)
 		}
 		return nil
 	}
@@ -132,7 +135,8 @@ func TestModesUnderAnyMask(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := treeModes(listTree(t, folder))
-	if got["curator"] != "drwx------" || got["curator/run.json"] != "-rw-------" {
+	if got["curator"] != "drwx------" ||
+		got["curator/run.json"] != "-rw-------" {
 		t.Errorf("%v", got)
 	}
 }

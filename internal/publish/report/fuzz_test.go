@@ -38,7 +38,10 @@ func FuzzDecode(f *testing.F) {
 		}
 		r, err = Decode(strings.NewReader(b.String()))
 		if err != nil {
-			t.Fatalf("%v in\n%s", err, b.String())
+			t.Fatalf(
+				"%v in\n%s",
+				err, b.String(),
+			)
 		}
 		if err := Encode(&again, r); err != nil || again.String() != b.String() {
 			t.Fatalf("another file after a round trip: %v", err)
@@ -65,9 +68,16 @@ func TestDeepReport(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	_, err := Decode(
-		strings.NewReader(strings.Replace(data, "0]", `{"b":1,"b":2}]`, 1)))
+		strings.NewReader(strings.Replace(
+			data, "0]",
+			`{"b":1,"b":2}]`,
+			1,
+		)))
 	if err == nil ||
-		!strings.Contains(err.Error(), `unprotected[0].value: key "b" is repeated`) ||
+		!strings.Contains(
+			err.Error(),
+			`unprotected[0].value: key "b" is repeated`,
+		) ||
 		len(err.Error()) > 500 {
 		t.Errorf("%v", err)
 	}

@@ -24,19 +24,29 @@ func TestVerifyGroups(t *testing.T) {
 	for name, text := range groupRecipes() {
 		dir, files := newRelease(t, text, "x", "g", "y")
 		g := files.Report.Metrics.Groups
-		if g == nil || len(g.Groups) != 3 || g.Column != "g" {
-			t.Fatalf("%s: the groups are %+v", name, g)
+		if g == nil ||
+			len(g.Groups) != 3 ||
+			g.Column != "g" {
+			t.Fatalf(
+				"%s: the groups are %+v",
+				name, g,
+			)
 		}
 		if out, err := verifyText(t, dir, nil); err != nil ||
 			!strings.Contains(out, "groups: the metrics by group") {
-			t.Fatalf("%s: %v\n%s", name, err, out)
+			t.Fatalf(
+				"%s: %v\n%s",
+				name, err, out,
+			)
 		}
 		original, err := readLimited(dir+"/report.json", MaxBytes)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for what, edit := range map[string]func(g *Groups){
-			"number of records": func(g *Groups) { g.Groups[0].Records.Value++ },
+			"number of records": func(g *Groups) {
+				g.Groups[0].Records.Value++
+			},
 			"metric": func(g *Groups) {
 				if g.Groups[0].Accuracy != nil {
 					g.Groups[0].Accuracy.Value += .01
@@ -51,16 +61,28 @@ func TestVerifyGroups(t *testing.T) {
 					g.Released.Sums[0][2]++
 				}
 			},
-			"noise":      func(g *Groups) { g.Released.Scale *= .9 },
-			"a group":    func(g *Groups) { g.Groups = g.Groups[1:] },
-			"the column": func(g *Groups) { g.Column = "x" },
-			"the metric": func(g *Groups) { g.Metric = "other" },
+			"noise": func(g *Groups) {
+				g.Released.Scale *= .9
+			},
+			"a group": func(g *Groups) {
+				g.Groups = g.Groups[1:]
+			},
+			"the column": func(g *Groups) {
+				g.Column = "x"
+			},
+			"the metric": func(g *Groups) {
+				g.Metric = "other"
+			},
 			"no number": func(g *Groups) {
 				g.Released.Counts = nil
 				g.Released.Sums = nil
 			},
-			"reference":   func(g *Groups) { g.Reference = 7 },
-			"probability": func(g *Groups) { g.DifferenceLevel = .5 },
+			"reference": func(g *Groups) {
+				g.Reference = 7
+			},
+			"probability": func(g *Groups) {
+				g.DifferenceLevel = .5
+			},
 		} {
 			r, err := Decode(bytes.NewReader(original))
 			if err != nil {
@@ -69,7 +91,10 @@ func TestVerifyGroups(t *testing.T) {
 			edit(r.Metrics.Groups)
 			putReport(t, dir, r, true)
 			if out, err := verifyText(t, dir, nil); err == nil {
-				t.Errorf("%s: another %s was not found:\n%s", name, what, out)
+				t.Errorf(
+					"%s: another %s was not found:\n%s",
+					name, what, out,
+				)
 			}
 		}
 		r, err := Decode(bytes.NewReader(original))
@@ -79,7 +104,10 @@ func TestVerifyGroups(t *testing.T) {
 		r.Metrics.Groups = nil
 		putReport(t, dir, r, true)
 		if out, err := verifyText(t, dir, nil); err == nil {
-			t.Errorf("%s: missing metrics were not found:\n%s", name, out)
+			t.Errorf(
+				"%s: missing metrics were not found:\n%s",
+				name, out,
+			)
 		}
 	}
 }
@@ -125,8 +153,16 @@ func TestGroupTexts(t *testing.T) {
 					Accuracy:   metric(.76),
 					Difference: &GroupDifference{.01, -.03, .05, false},
 				},
-				{Name: "tiny", Records: Count{Value: 3, Scale: 7}, TooFew: true},
-				{Other: true, Records: Count{Value: -3, Scale: 7}, TooFew: true},
+				{
+					Name:    "tiny",
+					Records: Count{Value: 3, Scale: 7},
+					TooFew:  true,
+				},
+				{
+					Other:   true,
+					Records: Count{Value: -3, Scale: 7},
+					TooFew:  true,
+				},
 			},
 		},
 	}
@@ -143,11 +179,17 @@ func TestGroupTexts(t *testing.T) {
 		"tiny: too few records", "differs from that of first by +0.100 (+0.060 to +0.140)",
 		"a difference of up to 0.050 cannot be excluded"} {
 		if !strings.Contains(words, want) {
-			t.Errorf("%q is missing in:\n%s", want, words)
+			t.Errorf(
+				"%q is missing in:\n%s",
+				want, words,
+			)
 		}
 	}
 	if !strings.Contains(summary.String(), "first 0.750 to second 0.850, beyond the noise") {
-		t.Errorf("the summary is\n%s", summary.String())
+		t.Errorf(
+			"the summary is\n%s",
+			summary.String(),
+		)
 	}
 	for what, page := range map[string]string{"html": html, "markdown": markdown} {
 		for _, want := range []string{"Quality by group", "0.730", "1,230", "too few",

@@ -14,15 +14,22 @@ import (
 // file, in the text and on the page, and that the report of another model has no such section.
 func TestInteractions(t *testing.T) {
 	linear := regression.Linear{
-		Target:  "y",
-		Columns: []regression.Column{{Name: "a", Upper: 1}, {Name: "b", Upper: 1}},
-		Upper:   9,
+		Target: "y",
+		Columns: []regression.Column{
+			{Name: "a", Upper: 1},
+			{Name: "b", Upper: 1},
+		},
+		Upper: 9,
 	}
 	line := make([]int16, 256)
 	for i := range line {
 		line[i] = int16(16*i - 2048)
 	}
-	marks := [][]uint8{{0, 255}, {255, 0}, {0, 0}, {255, 255}, {30, 90}}
+	marks := [][]uint8{
+		{0, 255}, {255, 0},
+		{0, 0}, {255, 255},
+		{30, 90},
+	}
 	m := &regression.Kernel{
 		Additive:  regression.Additive{Linear: linear},
 		Landmarks: marks,
@@ -74,7 +81,10 @@ func TestInteractions(t *testing.T) {
 		}
 		if !strings.Contains(file.String(), `"share": 1`) ||
 			!strings.Contains(weights(r), "a × b") {
-			t.Errorf("%s\n%s", file.String(), weights(r))
+			t.Errorf(
+				"%s\n%s",
+				file.String(), weights(r),
+			)
 		}
 	}
 	x := interactions(&m.Additive)
@@ -89,11 +99,24 @@ func TestDrawnLevels(t *testing.T) {
 	s := Source{
 		Report: &Report{},
 		Model: &regression.Linear{Columns: []regression.Column{
-			{Name: "late", Lower: -1, Upper: 6},
-			{Name: "home", Type: regression.Category, Categories: []string{"1", "99"}},
+			{
+				Name:  "late",
+				Lower: -1,
+				Upper: 6,
+			},
+			{
+				Name:       "home",
+				Type:       regression.Category,
+				Categories: []string{"1", "99"},
+			},
 		}},
 	}
-	bands := []string{"-0.5", "0.5", "1.5", "2.5", "3.5", "4.5", "5.5"}
+	bands := []string{
+		"-0.5", "0.5",
+		"1.5", "2.5",
+		"3.5", "4.5",
+		"5.5",
+	}
 	got := drawnLevels(s, "late", bands)
 	if len(got) == 0 ||
 		len(got) >= len(bands) ||

@@ -84,9 +84,12 @@ func numberedFiles(k int) Files {
 	name := strconv.Itoa(k)
 	return Files{
 		Model: &regression.Linear{
-			Target:  name,
-			Upper:   1,
-			Columns: []regression.Column{{Name: strings.Repeat("c", 20_000), Upper: 1}},
+			Target: name,
+			Upper:  1,
+			Columns: []regression.Column{{
+				Name:  strings.Repeat("c", 20_000),
+				Upper: 1,
+			}},
 		},
 		Report: &Report{
 			Format:    Format,
@@ -156,7 +159,10 @@ func runOf(t *testing.T, release string) int {
 		return 0
 	}
 	if err != nil || len(entries) != 4 {
-		t.Fatalf("%v in %s, error %v", entries, release, err)
+		t.Fatalf(
+			"%v in %s, error %v",
+			entries, release, err,
+		)
 	}
 	model, err := regression.DecodeModel(openFile(t, release, "model.json"))
 	if err != nil {
@@ -219,12 +225,18 @@ func TestKilledAtRandom(t *testing.T) {
 		}
 		err := cmd.Wait()
 		if err == nil || cmd.ProcessState.ExitCode() != -1 {
-			t.Fatalf("%v: %s", err, out.String())
+			t.Fatalf(
+				"%v: %s",
+				err, out.String(),
+			)
 		}
 		k := runOf(t, filepath.Join(folder, ReleaseDir))
 		rows := rowsOf(t, folder)
 		if k < last || rows != k && rows != k+1 {
-			t.Fatalf("run %d is released, after %d, with the notes of %d", k, last, rows)
+			t.Fatalf(
+				"run %d is released, after %d, with the notes of %d",
+				k, last, rows,
+			)
 		}
 		if k > last {
 			moved++
@@ -232,11 +244,15 @@ func TestKilledAtRandom(t *testing.T) {
 		last = k
 	}
 	err := Write(t.Context(), folder, numberedFiles(last+1), true)
-	if err != nil || runOf(t, filepath.Join(folder, ReleaseDir)) != last+1 {
+	if err != nil ||
+		runOf(t, filepath.Join(folder, ReleaseDir)) != last+1 {
 		t.Errorf("the run after the kills: %v", err)
 	}
 	nothingLeft(t, folder)
-	t.Logf("%d kills, %d runs written, %d kills let a run through before", *kills, last, moved)
+	t.Logf(
+		"%d kills, %d runs written, %d kills let a run through before",
+		*kills, last, moved,
+	)
 }
 
 // TestKilledAtEveryStep kills a process at every step of writing a run, into a new folder and over an earlier run,
@@ -262,7 +278,10 @@ func TestKilledAtEveryStep(t *testing.T) {
 				out, err := childCommand(t, "one", folder, without+step).CombinedOutput()
 				var exit *exec.ExitError
 				if !errors.As(err, &exit) || exit.ExitCode() != -1 {
-					t.Fatalf("%s%s: %v, %s", without, step, err, out)
+					t.Fatalf(
+						"%s%s: %v, %s",
+						without, step, err, out,
+					)
 				}
 				killed++
 				at := filepath.Join(folder, ReleaseDir)
@@ -278,13 +297,19 @@ func TestKilledAtEveryStep(t *testing.T) {
 				}
 				got := runOf(t, at)
 				if got != want {
-					t.Errorf("%skilled at %q: run %d, want %d", without, step, got, want)
+					t.Errorf(
+						"%skilled at %q: run %d, want %d",
+						without, step, got, want,
+					)
 				}
 				if old {
 					_, err := Prepare(folder, false)
 					if !errors.Is(err, ErrExists) ||
 						runOf(t, filepath.Join(folder, ReleaseDir)) != want {
-						t.Errorf("%skilled at %q: a run without force: %v", without, step, err)
+						t.Errorf(
+							"%skilled at %q: a run without force: %v",
+							without, step, err,
+						)
 					}
 				}
 				err = Write(t.Context(), folder, numberedFiles(3), true)
@@ -304,7 +329,10 @@ func nothingLeft(t *testing.T, folder string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
 	if err != nil || len(entries) != 2 {
-		t.Errorf("after the next run: %v, %v", entries, err)
+		t.Errorf(
+			"after the next run: %v, %v",
+			entries, err,
+		)
 	}
 }
 
@@ -329,7 +357,11 @@ func TestStaleFoldersOfOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, path := range []string{keep, filepath.Join(dead, "run.json"), outside} {
+	for _, path := range []string{
+		keep,
+		filepath.Join(dead, "run.json"),
+		outside,
+	} {
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -416,7 +448,9 @@ func TestTwoProcessesOneFolder(t *testing.T) {
 			}
 		}
 		for { // both hold a temporary folder
-			stages, _ := filepath.Glob(filepath.Join(folder, "out", ".dptrain-*"))
+			stages, _ := filepath.Glob(filepath.Join(
+				folder, "out", ".dptrain-*",
+			))
 			if len(
 				stages) == 2 {
 				break
@@ -430,17 +464,24 @@ func TestTwoProcessesOneFolder(t *testing.T) {
 		said := ""
 		for i := range cmds {
 			if err := cmds[i].Wait(); err != nil {
-				t.Fatalf("%v: %s", err, outs[i].String())
+				t.Fatalf(
+					"%v: %s",
+					err, outs[i].String(),
+				)
 			}
 			said += outs[i].String()
 		}
-		if strings.Count(said, "written") != 1 || strings.Count(said, "exists") != 1 {
+		if strings.Count(said, "written") != 1 ||
+			strings.Count(said, "exists") != 1 {
 			t.Errorf("%s", said)
 		}
 		out := filepath.Join(folder, "out")
 		k := runOf(t, filepath.Join(out, ReleaseDir))
 		if k == 0 || rowsOf(t, out) != k {
-			t.Errorf("run %d with the notes of %d", k, rowsOf(t, out))
+			t.Errorf(
+				"run %d with the notes of %d",
+				k, rowsOf(t, out),
+			)
 		}
 		left, _ := filepath.Glob(filepath.Join(out, ".dptrain-*"))
 		if len(left) > 0 {

@@ -14,32 +14,69 @@ import (
 // is Φ(-1.39485)), and .25951 for mu 1 (Φ(-.64485)); e .05 + 1e-6 is .135915; and for epsilon 4, 1 - e^-4 .95 is
 // .98260.
 func TestAttack(t *testing.T) {
-	mu := func(x float64) *float64 { return &x }
+	mu := func(x float64) *float64 {
+		return &x
+	}
 	for _, tt := range []struct {
 		name string
 		g    Guarantee
 		want float64
 	}{
-		{"a small mu", Guarantee{Epsilon: 1, Delta: 1e-6, Mu: mu(.25)}, .081530},
-		{"mu 1", Guarantee{Epsilon: 5, Delta: 1e-6, Mu: mu(1)}, .259511},
+		{
+			"a small mu",
+			Guarantee{
+				Epsilon: 1,
+				Delta:   1e-6,
+				Mu:      mu(.25),
+			},
+			.081530,
+		},
+		{
+			"mu 1",
+			Guarantee{
+				Epsilon: 5,
+				Delta:   1e-6,
+				Mu:      mu(1),
+			},
+			.259511,
+		},
 		{"no privacy lost", Guarantee{Epsilon: 1, Mu: mu(0)}, .05},
 		{"epsilon alone", Guarantee{Epsilon: 1, Delta: 1e-6}, .135915},
 		{"a large epsilon", Guarantee{Epsilon: 4}, .982600},
 		{
 			"a point of the profile",
-			Guarantee{Epsilon: 4, Profile: []Point{{0, .3}, {.5, .01}}},
+			Guarantee{
+				Epsilon: 4,
+				Profile: []Point{{0, .3}, {.5, .01}},
+			},
 			.092436,
 		},
 		{
 			"nothing is promised",
-			Guarantee{Epsilon: 100, Delta: 1e-6, Profile: []Point{{0, 1}}},
+			Guarantee{
+				Epsilon: 100,
+				Delta:   1e-6,
+				Profile: []Point{{0, 1}},
+			},
 			1,
 		},
-		{"nonsense from a file", Guarantee{Epsilon: -1, Delta: math.NaN(), Mu: mu(-3)}, 1},
+		{
+			"nonsense from a file",
+			Guarantee{
+				Epsilon: -1,
+				Delta:   math.NaN(),
+				Mu:      mu(-3),
+			},
+			1,
+		},
 	} {
 		got := tt.g.AttackOf()
-		if got.FalseAlarms != .05 || !(math.Abs(got.Found-tt.want) < 1e-6) {
-			t.Errorf("%s: %+v, want %v", tt.name, got, tt.want)
+		if got.FalseAlarms != .05 ||
+			!(math.Abs(got.Found-tt.want) < 1e-6) {
+			t.Errorf(
+				"%s: %+v, want %v",
+				tt.name, got, tt.want,
+			)
 		}
 	}
 }
@@ -65,7 +102,10 @@ func TestMeaning(t *testing.T) {
 		}
 		got := g.explained()
 		if got.Meaning != want || got.Attack.Found > .0841 {
-			t.Errorf("%s: %q, %+v", relation, got.Meaning, got.Attack)
+			t.Errorf(
+				"%s: %q, %+v",
+				relation, got.Meaning, got.Attack,
+			)
 		}
 	}
 	for relation, want := range map[string]string{ // in reports of earlier versions of the program
@@ -119,10 +159,19 @@ func TestSkippedBranchStepsAreMarked(t *testing.T) {
 		marked bool
 	}{
 		{"no choice", "", nil, "fit/train/model/gram", false},
-		{"the branch taken", "kendall", nil, "fit/train/kendall/model/gram", false},
-		{"the other branch", "kendall", nil, "fit/train/all/model/gram", true},
+		{
+			"the branch taken", "kendall", nil,
+			"fit/train/kendall/model/gram", false,
+		},
+		{
+			"the other branch", "kendall", nil,
+			"fit/train/all/model/gram", true,
+		},
 		{"the count", "kendall", nil, "fit/train/count", false},
-		{"the held-out part", "kendall", nil, "fit/holdout/r2/residuals", false},
+		{
+			"the held-out part", "kendall", nil,
+			"fit/holdout/r2/residuals", false,
+		},
 		{
 			"the winner's other branch",
 			"all",
@@ -152,7 +201,10 @@ func TestSkippedBranchStepsAreMarked(t *testing.T) {
 		})
 		got := r.Events[0].Taken
 		if (got != nil) != tt.marked || got != nil && *got {
-			t.Errorf("%s: taken is %v", tt.name, got)
+			t.Errorf(
+				"%s: taken is %v",
+				tt.name, got,
+			)
 		}
 	}
 	r := asVersion3(frozenReport())
@@ -161,7 +213,10 @@ func TestSkippedBranchStepsAreMarked(t *testing.T) {
 	if err != nil ||
 		!strings.Contains(b.String(),
 			"Skipped    training on all columns (the noisy record count chose the smaller") {
-		t.Errorf("%v\n%s", err, b.String())
+		t.Errorf(
+			"%v\n%s",
+			err, b.String(),
+		)
 	}
 	got := mechanisms(r.Events)
 	if strings.Count(got, "; skipped: ") != 1 {

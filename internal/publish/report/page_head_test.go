@@ -58,7 +58,10 @@ func TestDrawnRange(t *testing.T) {
 			Upper: 130,
 		})
 		if low != want[0] || high != want[1] {
-			t.Errorf("%s: %v to %v", name, low, high)
+			t.Errorf(
+				"%s: %v to %v",
+				name, low, high,
+			)
 		}
 	}
 }

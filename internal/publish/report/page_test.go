@@ -32,7 +32,11 @@ func evilSource(columns int) Source {
 			Delta:    1e-6,
 			Relation: "add-remove",
 			Unit:     &Unit{evil, 2},
-			Profile:  []Point{{.5, 1e-8}, {1, 1e-6}, {2, 0}},
+			Profile: []Point{
+				{.5, 1e-8},
+				{1, 1e-6},
+				{2, 0},
+			},
 		},
 		Training: &Training{
 			Task:   regression.TaskRegression,
@@ -46,7 +50,14 @@ func evilSource(columns int) Source {
 			}},
 		},
 		Events: []Event{
-			{ID: evil, Stage: evil, Law: evil, Draws: 2, Mu: .1, Part: "train"},
+			{
+				ID:    evil,
+				Stage: evil,
+				Law:   evil,
+				Draws: 2,
+				Mu:    .1,
+				Part:  "train",
+			},
 			{
 				ID:      "b",
 				Law:     "exponential",
@@ -57,12 +68,23 @@ func evilSource(columns int) Source {
 			},
 		},
 		Warnings: []pipeline.Warning{
-			{Code: evil, Severity: pipeline.Negligible, Text: evil},
-			{Code: "c", Severity: pipeline.Critical, Text: "first"},
+			{
+				Code:     evil,
+				Severity: pipeline.Negligible,
+				Text:     evil,
+			},
+			{
+				Code:     "c",
+				Severity: pipeline.Critical,
+				Text:     "first",
+			},
 		},
 		Ledger: &Ledger{Dataset: evil},
 	}
-	r.Unprotected = []pipeline.Fact{{Name: evil, Value: evil}, {Name: "n", Value: 3.5}}
+	r.Unprotected = []pipeline.Fact{
+		{Name: evil, Value: evil},
+		{Name: "n", Value: 3.5},
+	}
 	for i := range columns {
 		name := fmt.Sprint(evil, i)
 		c := regression.Column{
@@ -85,7 +107,11 @@ func evilSource(columns int) Source {
 					Coefficient: 1,
 					StdError:    .1,
 				},
-				regression.Term{Column: i, Other: true, Coefficient: -1},
+				regression.Term{
+					Column:      i,
+					Other:       true,
+					Coefficient: -1,
+				},
 			)
 		} else {
 			limits.Terms = append(
@@ -95,7 +121,11 @@ func evilSource(columns int) Source {
 					Coefficient: float64(i),
 					StdError:    .1,
 				},
-				regression.Term{Column: i, Missing: true, Coefficient: .5},
+				regression.Term{
+					Column:      i,
+					Missing:     true,
+					Coefficient: .5,
+				},
 			)
 		}
 		if i%3 == 1 {
@@ -115,7 +145,12 @@ func evilSource(columns int) Source {
 		r.Features.Selected = append(r.Features.Selected, name)
 		r.Importances = append(
 			r.Importances,
-			Importance{Column: name, Value: 1, Upper: 2, Level: .95},
+			Importance{
+				Column: name,
+				Value:  1,
+				Upper:  2,
+				Level:  .95,
+			},
 		)
 	}
 	return Source{
@@ -169,16 +204,25 @@ func TestPageLoadsNoResources(t *testing.T) {
 			if e.Name.Local == "script" ||
 				e.Name.Local == "img" ||
 				e.Name.Local == "link" {
-				t.Errorf("%s: an element %s", name, e.Name.Local)
+				t.Errorf(
+					"%s: an element %s",
+					name, e.Name.Local,
+				)
 			}
 			for _, a := range e.Attr {
 				if strings.HasPrefix(a.Name.Local, "on") ||
 					a.Name.Local == "src" ||
 					a.Name.Local == "href" && !strings.HasPrefix(a.Value, "#") {
-					t.Errorf("%s: %s=%q", name, a.Name.Local, a.Value)
+					t.Errorf(
+						"%s: %s=%q",
+						name, a.Name.Local, a.Value,
+					)
 				}
 				if a.Name.Local == "id" && ids[a.Value] {
-					t.Errorf("%s: two elements with the id %s", name, a.Value)
+					t.Errorf(
+						"%s: two elements with the id %s",
+						name, a.Value,
+					)
 				}
 				if a.Name.Local == "id" {
 					ids[a.Value] = true
@@ -203,7 +247,10 @@ func TestPageLoadsNoResources(t *testing.T) {
 			t.Errorf("%s: a name is not escaped", name)
 		}
 		if len(html) > 1<<20 {
-			t.Errorf("%s: %d bytes", name, len(html))
+			t.Errorf(
+				"%s: %d bytes",
+				name, len(html),
+			)
 		}
 	}
 }
@@ -244,13 +291,28 @@ func TestPagePrices(t *testing.T) {
 		e    Event
 		want float64
 	}{
-		{Event{Law: "gaussian", Mu: 2, Draws: 3}, 6},
-		{Event{Law: "exponential", Epsilon: 2, Draws: 4}, 2},
-		{Event{Law: "laplace", Epsilon: 2, Draws: 1}, 2},
+		{Event{
+			Law:   "gaussian",
+			Mu:    2,
+			Draws: 3,
+		}, 6},
+		{Event{
+			Law:     "exponential",
+			Epsilon: 2,
+			Draws:   4,
+		}, 2},
+		{Event{
+			Law:     "laplace",
+			Epsilon: 2,
+			Draws:   1,
+		}, 2},
 	} {
 		got := price(c.e)
 		if got != c.want {
-			t.Errorf("%+v: %v, want %v", c.e, got, c.want)
+			t.Errorf(
+				"%+v: %v, want %v",
+				c.e, got, c.want,
+			)
 		}
 	}
 }
@@ -267,19 +329,39 @@ func TestCaptionsNameTheNoise(t *testing.T) {
 		sum := Sum{Additive: &regression.Additive{
 			Linear: regression.Linear{
 				Columns: []regression.Column{
-					{Name: "line", Lower: -1, Upper: 1},
-					{Name: "steps", Lower: -1, Upper: 1},
-					{Name: "word", Type: regression.Category, Categories: []string{"a"}},
+					{
+						Name:  "line",
+						Lower: -1,
+						Upper: 1,
+					},
+					{
+						Name:  "steps",
+						Lower: -1,
+						Upper: 1,
+					},
+					{
+						Name:       "word",
+						Type:       regression.Category,
+						Categories: []string{"a"},
+					},
 				},
 				Terms: []regression.Term{
 					{Column: 0, Coefficient: 1, StdError: deviation},
 					{Column: 1, Coefficient: 1, StdError: deviation},
-					{Column: 2, Category: "a", Coefficient: 1, StdError: deviation},
+					{
+						Column:      2,
+						Category:    "a",
+						Coefficient: 1,
+						StdError:    deviation,
+					},
 				},
 			},
 			Shapes: []regression.Shape{{
 				Column: 1,
-				Step:   regression.Step{Edges: []float64{0}, Values: []float64{-1, 1}},
+				Step: regression.Step{
+					Edges:  []float64{0},
+					Values: []float64{-1, 1},
+				},
 			}},
 		}}
 		for name, want := range map[string]string{"line": band, "steps": curve, "word": whiskers} {
@@ -288,7 +370,10 @@ func TestCaptionsNameTheNoise(t *testing.T) {
 				t.Fatalf("no picture of %s", name)
 			}
 			if strings.Contains(block.Caption, want) != (deviation > 0) {
-				t.Errorf("%s with standard error %v: %q", name, deviation, block.Caption)
+				t.Errorf(
+					"%s with standard error %v: %q",
+					name, deviation, block.Caption,
+				)
 			}
 		}
 	}

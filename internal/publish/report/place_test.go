@@ -52,7 +52,10 @@ func TestPlaceOf(t *testing.T) {
 			}
 		}
 	}
-	if len(seen) != 3 || !seen["candidate"] || !seen["branch"] || !seen["size"] {
+	if len(seen) != 3 ||
+		!seen["candidate"] ||
+		!seen["branch"] ||
+		!seen["size"] {
 		t.Errorf("no example has them all: %v", seen)
 	}
 }

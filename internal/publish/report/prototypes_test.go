@@ -11,7 +11,12 @@ import (
 // prototypeModel has two classes, a number with an indicator of missing cells and a category.
 func prototypeModel() *regression.Classifier {
 	columns := []regression.Column{
-		{Name: "age", Lower: 0, Upper: 120, Missing: 40},
+		{
+			Name:    "age",
+			Lower:   0,
+			Upper:   120,
+			Missing: 40,
+		},
 		{
 			Name:       "home",
 			Type:       regression.Category,
@@ -61,7 +66,10 @@ func TestTypicalRecordsNameTheirClass(t *testing.T) {
 	}
 	want := "Typical    no: age 31.23, home rent (70%)\nTypical    yes: age 45, home another (60%)\n"
 	if b.String() != want {
-		t.Errorf("%q, want %q", b.String(), want)
+		t.Errorf(
+			"%q, want %q",
+			b.String(), want,
+		)
 	}
 	blocks := typicalBlocks(Source{Model: m})
 	if len(blocks) != 1 {
@@ -77,8 +85,13 @@ func TestTypicalRecordsNameTheirClass(t *testing.T) {
 	}
 	b.Reset()
 	err := Typical(&b, &m.Scores[0].(*regression.Prototypes).Linear)
-	if err != nil || b.Len() > 0 || typicalBlocks(Source{}) != nil {
-		t.Errorf("%q, %v", b.String(), err)
+	if err != nil ||
+		b.Len() > 0 ||
+		typicalBlocks(Source{}) != nil {
+		t.Errorf(
+			"%q, %v",
+			b.String(), err,
+		)
 	}
 }
 
@@ -110,7 +123,10 @@ func TestTypicalRecordsAreLimited(t *testing.T) {
 	for i := range 30 {
 		score.Columns = append(
 			score.Columns,
-			regression.Column{Name: "x" + string(rune('a'+i)), Upper: 1},
+			regression.Column{
+				Name:  "x" + string(rune('a'+i)),
+				Upper: 1,
+			},
 		)
 		terms = append(terms, regression.Term{Column: i})
 	}

@@ -101,17 +101,26 @@ func TestWrite(t *testing.T) {
 		data, err := os.ReadFile(filepath.Join(dir, "release", name))
 		sum := fmt.Sprintf("%x", sha256.Sum256(data))
 		if err != nil || sum != hash {
-			t.Errorf("%s: hash %s, want %s, error %v", name, hash, sum, err)
+			t.Errorf(
+				"%s: hash %s, want %s, error %v",
+				name, hash, sum, err,
+			)
 		}
 	}
 	published, err := files.Published()
 	if err != nil || len(published) != 4 {
-		t.Errorf("%d files in memory, want 4, error %v", len(published), err)
+		t.Errorf(
+			"%d files in memory, want 4, error %v",
+			len(published), err,
+		)
 	}
 	for name, content := range published {
 		data, err := os.ReadFile(filepath.Join(dir, "release", name))
 		if err != nil || string(data) != content {
-			t.Errorf("%s differs from the file in memory, error %v", name, err)
+			t.Errorf(
+				"%s differs from the file in memory, error %v",
+				name, err,
+			)
 		}
 	}
 }
@@ -142,7 +151,10 @@ func TestSameResultSameBytes(t *testing.T) {
 	}
 	diff := cmp.Diff(first, listTree(t, filepath.Join(dir, "release")))
 	if diff != "" {
-		t.Errorf("the release changed with what is not released:\n%s", diff)
+		t.Errorf(
+			"the release changed with what is not released:\n%s",
+			diff,
+		)
 	}
 }
 
@@ -211,8 +223,18 @@ func TestPrepareRefuses(t *testing.T) {
 			ErrForeign,
 			"another --out",
 		},
-		{"release is a file", []string{"release"}, ".", true, ErrForeign, "another --out"},
-		{"out is a file", []string{"out"}, "out", true, ErrUnwritable, "another --out"},
+		{
+			"release is a file",
+			[]string{"release"},
+			".", true, ErrForeign,
+			"another --out",
+		},
+		{
+			"out is a file",
+			[]string{"out"},
+			"out", true, ErrUnwritable,
+			"another --out",
+		},
 		{
 			"parent is a file",
 			[]string{"out"},
@@ -234,7 +256,10 @@ func TestPrepareRefuses(t *testing.T) {
 			if !errors.As(err, &de) ||
 				!errors.Is(err, tt.want) ||
 				!strings.Contains(err.Error(), tt.remedy) {
-				t.Errorf("error %v, want %v with remedy %q", err, tt.want, tt.remedy)
+				t.Errorf(
+					"error %v, want %v with remedy %q",
+					err, tt.want, tt.remedy,
+				)
 			}
 			diff := cmp.Diff(before, listTree(t, dir))
 			if diff != "" {
@@ -386,7 +411,10 @@ func interruptCommit(t *testing.T, files Files, name string, old, noExchange boo
 			return failure
 		}
 		if err := f.Commit(ctx, files); !errors.Is(err, want) {
-			t.Errorf("step %q: error %v, want %v", name, err, want)
+			t.Errorf(
+				"step %q: error %v, want %v",
+				name, err, want,
+			)
 		}
 		f.Close()
 		cancel()
@@ -421,7 +449,10 @@ func TestResultsAppearMeanwhile(t *testing.T) {
 	}
 	recipe, err := os.ReadFile(filepath.Join(dir, "release", "recipe.yaml"))
 	if err != nil || string(recipe) != "version: 1\n" {
-		t.Errorf("the other run's recipe became %q, error %v", recipe, err)
+		t.Errorf(
+			"the other run's recipe became %q, error %v",
+			recipe, err,
+		)
 	}
 }
 
@@ -453,17 +484,24 @@ func TestSymbolicLinks(t *testing.T) {
 		}
 	}
 	if err := Write(t.Context(), link, files, false); !errors.Is(err, ErrExists) {
-		t.Errorf("a linked release: error %v, want %v", err, ErrExists)
+		t.Errorf(
+			"a linked release: error %v, want %v",
+			err, ErrExists,
+		)
 	}
 	if err := Write(t.Context(), link, files, true); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Lstat(filepath.Join(real, "release"))
 	if err != nil || !info.IsDir() {
-		t.Errorf("release is %v, error %v; want a folder in place of the link", info, err)
+		t.Errorf(
+			"release is %v, error %v; want a folder in place of the link",
+			info, err,
+		)
 	}
 	got := listTree(t, mine)
-	if len(got) != 1 || !strings.HasSuffix(got["model.json"], "precious") {
+	if len(got) != 1 ||
+		!strings.HasSuffix(got["model.json"], "precious") {
 		t.Errorf("what the link named changed: %v", got)
 	}
 }
@@ -484,7 +522,10 @@ func TestLinkToNowhere(t *testing.T) {
 	}
 	_, err = os.Lstat(link)
 	if err != nil || len(listTree(t, dir)) != 1 {
-		t.Errorf("left: %v, error %v", listTree(t, dir), err)
+		t.Errorf(
+			"left: %v, error %v",
+			listTree(t, dir), err,
+		)
 	}
 }
 
@@ -511,17 +552,35 @@ func TestMakeAllSyncs(t *testing.T) {
 		synced = append(synced, folder)
 		entries, err := os.ReadDir(folder)
 		if err != nil || len(entries) != 1 {
-			t.Errorf("%s was put on disk with %d entries: %v", folder, len(entries), err)
+			t.Errorf(
+				"%s was put on disk with %d entries: %v",
+				folder, len(entries), err,
+			)
 		}
 	}
-	made, err := makeAll(filepath.Join(root, "a", "b", "c"), sync)
-	want := []string{root, filepath.Join(root, "a"), filepath.Join(root, "a", "b")}
-	if err != nil || len(made) != 3 || !slices.Equal(synced, want) {
-		t.Errorf("made %v, put on disk %v, want %v: %v", made, synced, want, err)
+	made, err := makeAll(
+		filepath.Join(root, "a", "b", "c"),
+		sync,
+	)
+	want := []string{
+		root,
+		filepath.Join(root, "a"),
+		filepath.Join(root, "a", "b"),
+	}
+	if err != nil ||
+		len(made) != 3 ||
+		!slices.Equal(synced, want) {
+		t.Errorf(
+			"made %v, put on disk %v, want %v: %v",
+			made, synced, want, err,
+		)
 	}
 	synced = nil
 	made, err = makeAll(filepath.Join(root, "a", "b"), sync)
 	if err != nil || made != nil || synced != nil {
-		t.Errorf("made %v, put on disk %v: %v", made, synced, err)
+		t.Errorf(
+			"made %v, put on disk %v: %v",
+			made, synced, err,
+		)
 	}
 }

@@ -37,7 +37,11 @@ func frozenReport() *Report {
 			Mu:          &mu,
 			Composition: "tight",
 			Spent:       0.999,
-			Profile:     []Point{{0, 0.1}, {1, 1e-6}, {10, 0}},
+			Profile: []Point{
+				{0, 0.1},
+				{1, 1e-6},
+				{10, 0},
+			},
 		},
 		Events: []Event{
 			{
@@ -97,7 +101,10 @@ func frozenReport() *Report {
 			{Name: "target", Value: "price <€>"},
 			{Name: "holdout", Value: .1},
 			{Name: "range of age", Value: []any{0., 120.}},
-			{Name: "columns", Value: []any{"age", "near \"bay\""}},
+			{
+				Name:  "columns",
+				Value: []any{"age", "near \"bay\""},
+			},
 		},
 		Warnings: []pipeline.Warning{{
 			Code:     "no-ledger",
@@ -118,7 +125,10 @@ func TestFrozenFormat(t *testing.T) {
 	}
 	diff := cmp.Diff(frozenReport(), got)
 	if diff != "" {
-		t.Errorf("decoded differs (-want +got):\n%s", diff)
+		t.Errorf(
+			"decoded differs (-want +got):\n%s",
+			diff,
+		)
 	}
 	var b bytes.Buffer
 	if err := Encode(&b, frozenReport()); err != nil {
@@ -126,7 +136,10 @@ func TestFrozenFormat(t *testing.T) {
 	}
 	diff = cmp.Diff(string(file), b.String())
 	if diff != "" {
-		t.Errorf("encoded differs (-want +got):\n%s", diff)
+		t.Errorf(
+			"encoded differs (-want +got):\n%s",
+			diff,
+		)
 	}
 }
 
@@ -147,7 +160,10 @@ func TestEmptyReportRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.Count(b.String(), "null") != 1 { // mu
-		t.Errorf("want null for mu only:\n%s", b.String())
+		t.Errorf(
+			"want null for mu only:\n%s",
+			b.String(),
+		)
 	}
 	got, err := Decode(&b)
 	if err != nil {
@@ -166,7 +182,10 @@ func TestEncodeRefusesNonFinite(t *testing.T) {
 	var b bytes.Buffer
 	err := Encode(&b, r)
 	if err == nil || b.Len() > 0 {
-		t.Errorf("error %v after %d bytes; want an error and nothing written", err, b.Len())
+		t.Errorf(
+			"error %v after %d bytes; want an error and nothing written",
+			err, b.Len(),
+		)
 	}
 }
 
@@ -182,7 +201,10 @@ func TestDecodeIsStrict(t *testing.T) {
 		says           string
 	}{
 		{"not JSON", good, "guarantee", ErrFormat, "1:1: is not JSON"},
-		{"a list", good, "[]", ErrFormat, "1:1: must be an object"},
+		{
+			"a list", good, "[]", ErrFormat,
+			"1:1: must be an object",
+		},
 		{
 			"no format",
 			`"format": "dptrain.report/1",`,
@@ -190,7 +212,11 @@ func TestDecodeIsStrict(t *testing.T) {
 			ErrFormat,
 			`key "format" is absent`,
 		},
-		{"later version", `report/1`, `report/5`, ErrFormat, `"dptrain.report/4"`},
+		{
+			"later version", `report/1`,
+			`report/5`, ErrFormat,
+			`"dptrain.report/4"`,
+		},
 		{
 			"metrics of version 2",
 			`report/1`,
@@ -276,7 +302,11 @@ func TestDecodeIsStrict(t *testing.T) {
 			"model: must be an object",
 		},
 		{"more after the end", good, good + "{}", ErrFormat, "is not JSON"},
-		{"too large", good, strings.Repeat(" ", MaxBytes) + good, ErrFormat, "larger"},
+		{
+			"too large", good,
+			strings.Repeat(" ", MaxBytes) + good,
+			ErrFormat, "larger",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -285,8 +315,12 @@ func TestDecodeIsStrict(t *testing.T) {
 				t.Fatal("the test changes nothing")
 			}
 			_, err := Decode(strings.NewReader(text))
-			if !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.says) {
-				t.Errorf("error %v, want %v that says %q", err, tt.want, tt.says)
+			if !errors.Is(err, tt.want) ||
+				!strings.Contains(err.Error(), tt.says) {
+				t.Errorf(
+					"error %v, want %v that says %q",
+					err, tt.want, tt.says,
+				)
 			}
 		})
 	}
@@ -302,7 +336,11 @@ func lineTable(t testing.TB, rows int) (*pipeline.Pipeline, *dataset.Table) {
 		y[i] = 2*x[i] + 1
 	}
 	schema := dataset.Schema{Columns: []dataset.Column{
-		{Name: "x", Ranged: true, Upper: 9},
+		{
+			Name:   "x",
+			Ranged: true,
+			Upper:  9,
+		},
 		{Name: "y"},
 	}}
 	table, err := dataset.NewTable(
@@ -317,7 +355,11 @@ func lineTable(t testing.TB, rows int) (*pipeline.Pipeline, *dataset.Table) {
 		Schema:  schema,
 		Target:  "y",
 		Holdout: pipeline.DefaultHoldout,
-		Budget:  budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.AddRemove},
+		Budget: budget.Target{
+			Epsilon:  1,
+			Delta:    1e-6,
+			Relation: budget.AddRemove,
+		},
 	}, table
 }
 
@@ -345,11 +387,17 @@ func TestNew(t *testing.T) {
 		}
 		r := New(res)
 		if (r.Metrics.R2 != nil) != (holdout > 0) {
-			t.Errorf("holdout %v: R2 is %v", holdout, r.Metrics.R2)
+			t.Errorf(
+				"holdout %v: R2 is %v",
+				holdout, r.Metrics.R2,
+			)
 		}
 		leaves := plan.Leaves()
 		if len(leaves) != len(r.Events) {
-			t.Fatalf("%d events for %d leaves", len(r.Events), len(leaves))
+			t.Fatalf(
+				"%d events for %d leaves",
+				len(r.Events), len(leaves),
+			)
 		}
 		for i, e := range r.Events {
 			l := leaves[i]
@@ -359,7 +407,10 @@ func TestNew(t *testing.T) {
 				e.Law != l.Law.Kind.String() ||
 				e.Mu != l.Law.Mu ||
 				e.Epsilon != l.Law.Epsilon {
-				t.Errorf("event %+v of leaf %+v", e, l)
+				t.Errorf(
+					"event %+v of leaf %+v",
+					e, l,
+				)
 			}
 			stage := strings.Split(e.ID, "/")[2]
 			if e.Stage != stage ||
@@ -381,7 +432,10 @@ func TestNew(t *testing.T) {
 func TestGuaranteeWithoutGaussian(t *testing.T) {
 	g := GuaranteeOf(budget.Guarantee{Epsilon: 1, Mu: math.Inf(1)})
 	if g.Mu != nil {
-		t.Errorf("mu is %v, want nil for an infinite one", *g.Mu)
+		t.Errorf(
+			"mu is %v, want nil for an infinite one",
+			*g.Mu,
+		)
 	}
 }
 
@@ -419,7 +473,10 @@ func TestText(t *testing.T) {
 	for _, line := range strings.Split(b.String(), "\n") {
 		n := len([]rune(line))
 		if n > textWidth {
-			t.Errorf("a line of %d characters: %s", n, line)
+			t.Errorf(
+				"a line of %d characters: %s",
+				n, line,
+			)
 		}
 	}
 	compareGolden(t, "testdata/text.golden", b.Bytes())
@@ -438,7 +495,10 @@ func compareGolden(t *testing.T, path string, got []byte) {
 	}
 	diff := cmp.Diff(string(want), string(got))
 	if diff != "" {
-		t.Errorf("differs from %s (-want +got):\n%s", path, diff)
+		t.Errorf(
+			"differs from %s (-want +got):\n%s",
+			path, diff,
+		)
 	}
 }
 
@@ -479,10 +539,16 @@ func TestRunJSON(t *testing.T) {
 }
 
 func TestParagraph(t *testing.T) {
-	got := Paragraph("A long label", strings.Repeat("word ", 14)+"\n\tend")
+	got := Paragraph(
+		"A long label",
+		strings.Repeat("word ", 14)+"\n\tend",
+	)
 	want := "A long label word word word word word word word word word word word word word\n           word end\n"
 	if got != want {
-		t.Errorf("got\n%q, want\n%q", got, want)
+		t.Errorf(
+			"got\n%q, want\n%q",
+			got, want,
+		)
 	}
 	if got := Paragraph("Label", ""); strings.TrimSpace(got) != "Label" {
 		t.Errorf("got %q", got)
@@ -504,13 +570,19 @@ func TestUnitRoundTrip(t *testing.T) {
 	}
 	diff := cmp.Diff(want, got)
 	if diff != "" {
-		t.Errorf("decoded differs (-want +got):\n%s", diff)
+		t.Errorf(
+			"decoded differs (-want +got):\n%s",
+			diff,
+		)
 	}
 	err = Text(&text, got)
 	if err != nil ||
 		!strings.Contains(strings.Join(strings.Fields(text.String()), " "),
 			"Each value of the column patient_id, with at most 4 records, is protected by (epsilon 1, delta 1e-6)-differential privacy") {
-		t.Errorf("%v: %s", err, text.String())
+		t.Errorf(
+			"%v: %s",
+			err, text.String(),
+		)
 	}
 	for _, g := range []budget.Guarantee{
 		{Unit: budget.Unit{Column: "who", MaxRows: 1}},
@@ -519,7 +591,10 @@ func TestUnitRoundTrip(t *testing.T) {
 		unit := GuaranteeOf(g).Unit
 		if (unit != nil) != (g.Unit.MaxRows > 0) ||
 			unit != nil && *unit != (Unit{"who", 1}) {
-			t.Errorf("%+v became %+v", g.Unit, unit)
+			t.Errorf(
+				"%+v became %+v",
+				g.Unit, unit,
+			)
 		}
 	}
 }

@@ -43,7 +43,9 @@ func TestSummaryBounds(t *testing.T) {
 				Head:    strings.Repeat("f", 64),
 			}
 		}
-		value := func() float64 { return -1e9 * r.NormFloat64() }
+		value := func() float64 {
+			return -1e9 * r.NormFloat64()
+		}
 		if r.IntN(2) == 0 {
 			x.Metrics.R2 = &R2{
 				Value:      .5,
@@ -59,7 +61,10 @@ func TestSummaryBounds(t *testing.T) {
 				Upper: value(),
 			}
 			x.Metrics.RMSE = &Quality{}
-			x.Metrics.Intervals = []Interval{{.9, value()}, {.95, value()}}
+			x.Metrics.Intervals = []Interval{
+				{.9, value()},
+				{.95, value()},
+			}
 		} else {
 			x.Metrics.Accuracy = &Share{Value: .5}
 			x.Metrics.BalancedAccuracy = &Share{Value: .5}
@@ -84,9 +89,15 @@ func TestSummaryBounds(t *testing.T) {
 		for range r.IntN(12) {
 			x.Importances = append(
 				x.Importances,
-				Importance{Column: long[:1+r.IntN(60)], Value: value() * value()},
+				Importance{
+					Column: long[:1+r.IntN(60)],
+					Value:  value() * value(),
+				},
 			)
-			x.Features.Selected = append(x.Features.Selected, long[:1+r.IntN(60)])
+			x.Features.Selected = append(
+				x.Features.Selected,
+				long[:1+r.IntN(60)],
+			)
 		}
 		var urgent []string
 		for _, at := range r.Perm(len(codes))[:r.IntN(len(codes))] {
@@ -97,7 +108,10 @@ func TestSummaryBounds(t *testing.T) {
 			}
 			x.Warnings = append(x.Warnings, w)
 			if rankOf(w) != rankNote {
-				urgent = append(urgent, fmt.Sprintf("%s[%s]", rankOf(w), w.Code))
+				urgent = append(
+					urgent,
+					fmt.Sprintf("%s[%s]", rankOf(w), w.Code),
+				)
 			}
 		}
 		if len(urgent) > 4 {
@@ -108,27 +122,43 @@ func TestSummaryBounds(t *testing.T) {
 		if err := Summary(&b, x, "out", before); err != nil {
 			t.Fatal(err)
 		}
-		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+		lines := strings.Split(
+			strings.TrimSuffix(b.String(), "\n"),
+			"\n",
+		)
 		most := SummaryLines
 		if !strings.Contains(b.String(), "in the report: ") {
 			most -= min(before, 4)
 		}
 		if len(lines) > most {
-			t.Fatalf("run %d: %d lines:\n%s", run, len(lines), b.String())
+			t.Fatalf(
+				"run %d: %d lines:\n%s",
+				run, len(lines), b.String(),
+			)
 		}
 		for _, line := range lines {
 			if utf8.RuneCountInString(line) > SummaryWidth {
-				t.Fatalf("run %d: too long: %q", run, line)
+				t.Fatalf(
+					"run %d: too long: %q",
+					run, line,
+				)
 			}
 		}
 		for _, w := range x.Warnings {
-			if !strings.Contains(b.String(), "["+w.Code+"]") && !strings.Contains(b.String(), " …\n") {
-				t.Fatalf("run %d: %s is missing:\n%s", run, w.Code, b.String())
+			if !strings.Contains(b.String(), "["+w.Code+"]") &&
+				!strings.Contains(b.String(), " …\n") {
+				t.Fatalf(
+					"run %d: %s is missing:\n%s",
+					run, w.Code, b.String(),
+				)
 			}
 		}
 		for _, want := range append(urgent, "Privacy", "may be published") {
 			if !strings.Contains(b.String(), want) {
-				t.Fatalf("run %d: %q is missing:\n%s", run, want, b.String())
+				t.Fatalf(
+					"run %d: %q is missing:\n%s",
+					run, want, b.String(),
+				)
 			}
 		}
 	}
@@ -149,7 +179,10 @@ func TestRoundedNumbers(t *testing.T) {
 		-.5:        "-0.5",
 	} {
 		if got := short(x); got != want {
-			t.Errorf("%v: %s, want %s", x, got, want)
+			t.Errorf(
+				"%v: %s, want %s",
+				x, got, want,
+			)
 		}
 	}
 	for x, want := range map[float64]string{
@@ -160,7 +193,10 @@ func TestRoundedNumbers(t *testing.T) {
 		12345:  "12400",
 	} {
 		if got := roundedUp(x); got != want {
-			t.Errorf("%v rounded up: %s, want %s", x, got, want)
+			t.Errorf(
+				"%v rounded up: %s, want %s",
+				x, got, want,
+			)
 		}
 	}
 	for text, want := range map[string]string{

@@ -38,7 +38,11 @@ func costTree() *regression.Tree {
 			},
 			{Intercept: 3},
 			{Terms: []regression.Term{
-				{Column: 1, Category: "x", Coefficient: 4},
+				{
+					Column:      1,
+					Category:    "x",
+					Coefficient: 4,
+				},
 				{Column: 1, Other: true, Coefficient: -1},
 				{Column: 0, Missing: true, Coefficient: 7},
 			}},
@@ -58,7 +62,10 @@ func TestPathCosts(t *testing.T) {
              3. score of node 1 above 0.125: adds b; 201 paid
 `
 	if got := b.String(); got != want {
-		t.Errorf("got\n%swant\n%s", got, want)
+		t.Errorf(
+			"got\n%swant\n%s",
+			got, want,
+		)
 	}
 	for _, m := range []regression.Model{
 		nil,
@@ -71,7 +78,10 @@ func TestPathCosts(t *testing.T) {
 		b.Reset()
 		err := PathCosts(&b, m)
 		if err != nil || b.Len() > 0 {
-			t.Errorf("%T: %v, %q", m, err, b.String())
+			t.Errorf(
+				"%T: %v, %q",
+				m, err, b.String(),
+			)
 		}
 	}
 	one := costTree()
@@ -79,7 +89,10 @@ func TestPathCosts(t *testing.T) {
 	err := PathCosts(&b, one)
 	if err != nil ||
 		!strings.Contains(b.String(), "one node; each record pays 0") {
-		t.Errorf("%v, %q", err, b.String())
+		t.Errorf(
+			"%v, %q",
+			err, b.String(),
+		)
 	}
 }
 
@@ -128,7 +141,13 @@ func TestPageOfTree(t *testing.T) {
 	var b strings.Builder
 	err := PathCosts(&b, wide)
 	if err != nil ||
-		!strings.Contains(b.String(), fmt.Sprintf("and %d more nodes", 399-mostNodes)) {
-		t.Errorf("%v, %q", err, b.String())
+		!strings.Contains(
+			b.String(),
+			fmt.Sprintf("and %d more nodes", 399-mostNodes),
+		) {
+		t.Errorf(
+			"%v, %q",
+			err, b.String(),
+		)
 	}
 }

@@ -117,10 +117,13 @@ func TestVerify(t *testing.T) {
 		text   string
 		header []string
 	}{
-		"line":      {lineRecipe, []string{"x", "y"}},
-		"order":     {lineRecipe, []string{"y", "x"}},
-		"branches":  {lineRecipe, strings.Fields("y x a b c d e f")},
-		"no metric": {lineRecipe + "holdout: 0\n", []string{"x", "y"}},
+		"line":     {lineRecipe, []string{"x", "y"}},
+		"order":    {lineRecipe, []string{"y", "x"}},
+		"branches": {lineRecipe, strings.Fields("y x a b c d e f")},
+		"no metric": {
+			lineRecipe + "holdout: 0\n",
+			[]string{"x", "y"},
+		},
 		"basic": {
 			strings.Replace(
 				lineRecipe,
@@ -174,7 +177,10 @@ func TestVerify(t *testing.T) {
 				"model: {method: svm}\n",
 			strings.Fields("x y a b"),
 		},
-		"abstains": {lineRecipe + "model: {method: tukey}\n", []string{"x", "y"}},
+		"abstains": {
+			lineRecipe + "model: {method: tukey}\n",
+			[]string{"x", "y"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, files := newRelease(t, tt.text, tt.header...)
@@ -199,7 +205,9 @@ func TestVerify(t *testing.T) {
 // TestVerifyEarlierPrices checks that releases from before the prices of docs/proofs/prices.md, "What stays as it
 // was", are consistent at the price that they state, and not at a lower one.
 func TestVerifyEarlierPrices(t *testing.T) {
-	earlier := func(p *pipeline.Pipeline) { p.Budget.Earlier = true }
+	earlier := func(p *pipeline.Pipeline) {
+		p.Budget.Earlier = true
+	}
 	for name, text := range map[string]string{
 		"coin": lineRecipe,
 		"search": lineRecipe +
@@ -216,7 +224,10 @@ func TestVerifyEarlierPrices(t *testing.T) {
 		if err != nil ||
 			!strings.Contains(got, "ok       guarantee:") ||
 			!strings.Contains(got, "skipped  plan:") {
-			t.Errorf("%s: %v\n%s", name, err, got)
+			t.Errorf(
+				"%s: %v\n%s",
+				name, err, got,
+			)
 		}
 		less := *files.Report
 		mu := *less.Guarantee.Mu * .97
@@ -260,7 +271,10 @@ func asEarlier(t *testing.T, dir string, files Files, format string) {
 	got, err = verifyText(t, dir, nil)
 	if !errors.Is(err, ErrBroken) ||
 		!strings.Contains(got, "failed   guarantee") {
-		t.Errorf("another epsilon: %v\n%s", err, got)
+		t.Errorf(
+			"another epsilon: %v\n%s",
+			err, got,
+		)
 	}
 }
 
@@ -402,7 +416,9 @@ func TestVerifyFindsForgery(t *testing.T) {
 			}),
 			"mu is missing, or stated although the run has none",
 		},
-		"spent": {report(func(r *Report) { r.Guarantee.Spent *= .9 }), "spent is"},
+		"spent": {report(func(r *Report) {
+			r.Guarantee.Spent *= .9
+		}), "spent is"},
 		"profile": {
 			report(func(r *Report) {
 				r.Guarantee.Profile[3].Delta /= 2
@@ -547,9 +563,15 @@ func TestVerifyFindsForgery(t *testing.T) {
 			}),
 			"method svm",
 		},
-		"kind":     {report(func(r *Report) { r.Model.Kind = "votes" }), "its kind is"},
-		"no model": {report(func(r *Report) { r.Model.Kind = "" }), "there is one"},
-		"target":   {report(func(r *Report) { r.Target = "x" }), "target is x"},
+		"kind": {report(func(r *Report) {
+			r.Model.Kind = "votes"
+		}), "its kind is"},
+		"no model": {report(func(r *Report) {
+			r.Model.Kind = ""
+		}), "there is one"},
+		"target": {report(func(r *Report) {
+			r.Target = "x"
+		}), "target is x"},
 		"considered": {
 			report(func(r *Report) {
 				r.Features.Considered = r.Features.Considered[1:]
@@ -603,7 +625,11 @@ func TestVerifyFindsForgery(t *testing.T) {
 			"unprotected does not match",
 		},
 		"recipe columns": {
-			file("recipe.yaml", "header: [x, y, a", "header: [x, y, z"),
+			file(
+				"recipe.yaml",
+				"header: [x, y, a",
+				"header: [x, y, z",
+			),
 			"features.considered",
 		},
 		"recipe model": {
@@ -623,11 +649,18 @@ func TestVerifyFindsForgery(t *testing.T) {
 			"it cannot be read",
 		},
 		"model epsilon": {
-			file("model.json", `"epsilon":1`, `"epsilon":0.5`),
+			file(
+				"model.json", `"epsilon":1`,
+				`"epsilon":0.5`,
+			),
 			"its guarantee differs from the report",
 		},
 		"model target": {
-			file("model.json", `"target": "y"`, `"target": "z"`),
+			file(
+				"model.json",
+				`"target": "y"`,
+				`"target": "z"`,
+			),
 			"but a regression of y in the report",
 		},
 		"intervals": {
@@ -636,7 +669,10 @@ func TestVerifyFindsForgery(t *testing.T) {
 			}),
 			"its prediction intervals",
 		},
-		"model damaged": {file("model.json", `"terms"`, `"therms"`), "it cannot be read"},
+		"model damaged": {
+			file("model.json", `"terms"`, `"therms"`),
+			"it cannot be read",
+		},
 		"it differs from the file": {
 			func(dir string) {
 				putFile(t, dir, "notes.txt", []byte("exact counts"))
@@ -673,7 +709,10 @@ func TestVerifyFindsForgery(t *testing.T) {
 		got, err := verifyText(t, fresh, nil)
 		words := strings.Join(strings.Fields(got), " ")
 		if !errors.Is(err, ErrBroken) || !strings.Contains(words, f.finds) {
-			t.Errorf("%s: %v, want %q in\n%s", name, err, f.finds, got)
+			t.Errorf(
+				"%s: %v, want %q in\n%s",
+				name, err, f.finds, got,
+			)
 		}
 	}
 }
@@ -705,7 +744,10 @@ func TestVerifyFindsAnotherModel(t *testing.T) {
 		got, err := verifyText(t, dir, nil)
 		if !errors.Is(err, ErrBroken) ||
 			!strings.Contains(got, "failed   model") {
-			t.Errorf("%s: %v\n%s", epsilon, err, got)
+			t.Errorf(
+				"%s: %v\n%s",
+				epsilon, err, got,
+			)
 		}
 	}
 }
@@ -743,16 +785,25 @@ func TestVerifyFindsEdits(t *testing.T) {
 		n++
 		putFile(t, dir, name, edited)
 		if got, err := verifyText(t, dir, nil); err == nil {
-			t.Errorf("%s of %s passes:\n%s", kind, name, got)
+			t.Errorf(
+				"%s of %s passes:\n%s",
+				kind, name, got,
+			)
 		} else if !errors.Is(err, ErrBroken) &&
 			!errors.Is(err, ErrFormat) &&
 			!errors.Is(err, ErrContent) {
-			t.Errorf("%s of %s: %v", kind, name, err)
+			t.Errorf(
+				"%s of %s: %v",
+				kind, name, err,
+			)
 		}
 		putFile(t, dir, name, original[name])
 	}
 	if got, err := verifyText(t, dir, nil); err != nil {
-		t.Errorf("the files put back: %v\n%s", err, got)
+		t.Errorf(
+			"the files put back: %v\n%s",
+			err, got,
+		)
 	}
 }
 
@@ -776,7 +827,10 @@ func randomEdit(rng *rand.Rand, data []byte) (kind string, edited []byte) {
 	case 2:
 		return "a line removed", bytes.Join(slices.Delete(lines, i, i+1), nil)
 	case 3:
-		return "a line twice", bytes.Join(slices.Insert(lines, i, lines[i]), nil)
+		return "a line twice", bytes.Join(
+			slices.Insert(lines, i, lines[i]),
+			nil,
+		)
 	case 4:
 		lines[i], lines[j] = lines[j], lines[i]
 		return "lines swapped", bytes.Join(lines, nil)
@@ -796,7 +850,10 @@ func TestVerifyUnreadable(t *testing.T) {
 	if !errors.Is(err, ErrFormat) {
 		t.Errorf("%v", err)
 	}
-	putFile(t, dir, "report.json", bytes.Repeat([]byte(" "), MaxBytes+1))
+	putFile(
+		t, dir, "report.json",
+		bytes.Repeat([]byte(" "), MaxBytes+1),
+	)
 	_, err = verifyText(t, dir, nil)
 	if !errors.Is(err, errLarge) {
 		t.Errorf("%v", err)

@@ -37,7 +37,11 @@ func releaseWithLedger(
 		_, err := l.Register(
 			t.Context(),
 			name,
-			budget.Total{Epsilon: total, Delta: 1e-5, BlackBox: 1e-6},
+			budget.Total{
+				Epsilon:  total,
+				Delta:    1e-5,
+				BlackBox: 1e-6,
+			},
 		)
 		if err != nil {
 			t.Fatal(err)
@@ -79,7 +83,11 @@ func releaseWithLedger(
 
 func TestVerifyWithLedger(t *testing.T) {
 	folder := t.TempDir()
-	dir, files, l := releaseWithLedger(t, filepath.Join(folder, "a.ledger"), 9, true)
+	dir, files, l := releaseWithLedger(
+		t,
+		filepath.Join(folder, "a.ledger"),
+		9, true,
+	)
 	if got, err := verifyText(t, dir, l); err != nil ||
 		strings.Contains(got, string(NotChecked)) ||
 		!strings.Contains(got, "for data set lines is this run") {
@@ -89,13 +97,23 @@ func TestVerifyWithLedger(t *testing.T) {
 		!strings.Contains(got, "skipped  ledger") {
 		t.Errorf("%v\n%s", err, got)
 	}
-	_, _, other := releaseWithLedger(t, filepath.Join(folder, "b.ledger"), 8, true)
+	_, _, other := releaseWithLedger(
+		t,
+		filepath.Join(folder, "b.ledger"),
+		8, true,
+	)
 	if got, err := verifyText(t, dir, other); !errors.Is(err, ErrBroken) ||
 		!strings.Contains(got, "with the head in the") {
-		t.Errorf("another ledger: %v\n%s", err, got)
+		t.Errorf(
+			"another ledger: %v\n%s",
+			err, got,
+		)
 	}
 	if _, err := verifyText(t, dir,
-		ledger.New(filepath.Join(folder, "none.ledger"), ledger.Options{})); !errors.Is(err, ledger.ErrUnreadable) {
+		ledger.New(
+			filepath.Join(folder, "none.ledger"),
+			ledger.Options{},
+		)); !errors.Is(err, ledger.ErrUnreadable) {
 		t.Errorf("no ledger: %v", err)
 	}
 
@@ -118,8 +136,12 @@ func TestVerifyWithLedger(t *testing.T) {
 			},
 			"with the head in the report",
 		},
-		"entry":    {func(l *Ledger) { l.Entry++ }, "with the head in the report"},
-		"no entry": {func(l *Ledger) { l.Entry = 1 << 40 }, "with the head in the report"},
+		"entry": {func(l *Ledger) {
+			l.Entry++
+		}, "with the head in the report"},
+		"no entry": {func(l *Ledger) {
+			l.Entry = 1 << 40
+		}, "with the head in the report"},
 		"nonce": {
 			func(l *Ledger) {
 				l.Nonce = strings.Repeat("0", 32)
@@ -128,11 +150,15 @@ func TestVerifyWithLedger(t *testing.T) {
 		},
 		"release": {func(*Ledger) {}, "was committed by another release"},
 		"data set": {
-			func(l *Ledger) { l.Dataset = "others" },
+			func(l *Ledger) {
+				l.Dataset = "others"
+			},
 			"is not a run on data set others",
 		},
 		"a new one": {
-			func(l *Ledger) { l.Dataset = "none" },
+			func(l *Ledger) {
+				l.Dataset = "none"
+			},
 			"does not contain data set none",
 		},
 		"another run": {
@@ -161,15 +187,25 @@ func TestVerifyWithLedger(t *testing.T) {
 		got, err := verifyText(t, dir, l)
 		if !errors.Is(err, ErrBroken) ||
 			!strings.Contains(strings.Join(strings.Fields(got), " "), tt.finds) {
-			t.Errorf("%s: %v\n%s", name, err, got)
+			t.Errorf(
+				"%s: %v\n%s",
+				name, err, got,
+			)
 		}
 	}
 
-	dir, _, l = releaseWithLedger(t, filepath.Join(folder, "c.ledger"), 9, false)
+	dir, _, l = releaseWithLedger(
+		t,
+		filepath.Join(folder, "c.ledger"),
+		9, false,
+	)
 	got, err := verifyText(t, dir, l)
 	if !errors.Is(err, ErrBroken) ||
 		!strings.Contains(got, "never committed") {
-		t.Errorf("a run that did not end: %v\n%s", err, got)
+		t.Errorf(
+			"a run that did not end: %v\n%s",
+			err, got,
+		)
 	}
 }
 
@@ -187,10 +223,17 @@ func headAt(t *testing.T, book *ledger.Book, sequence int64) ledger.Head {
 
 // TestVerifyOtherEntry checks that a ledger entry with another price, target or guarantee does not match the report.
 func TestVerifyOtherEntry(t *testing.T) {
-	dir, files := newRelease(t, lineRecipe+"ledger: {dataset: lines}\n", "x", "y")
+	dir, files := newRelease(
+		t,
+		lineRecipe+"ledger: {dataset: lines}\n",
+		"x", "y",
+	)
 	other, problems := recipe.Parse(
 		"r.yaml",
-		[]byte(strings.Replace(lineRecipe, "epsilon: 1", "epsilon: .5", 1)),
+		[]byte(strings.Replace(
+			lineRecipe, "epsilon: 1",
+			"epsilon: .5", 1,
+		)),
 	)
 	if problems != nil {
 		t.Fatal(problems)
@@ -203,11 +246,18 @@ func TestVerifyOtherEntry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := ledger.New(filepath.Join(t.TempDir(), "a.ledger"), ledger.Options{})
+	l := ledger.New(
+		filepath.Join(t.TempDir(), "a.ledger"),
+		ledger.Options{},
+	)
 	_, err = l.Register(
 		t.Context(),
 		"lines",
-		budget.Total{Epsilon: 9, Delta: 1e-5, BlackBox: 1e-6},
+		budget.Total{
+			Epsilon:  9,
+			Delta:    1e-5,
+			BlackBox: 1e-6,
+		},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +287,10 @@ func TestVerifyOtherEntry(t *testing.T) {
 		"the steps of the entry differ", "charged less than its steps cost"} {
 		if !errors.Is(err, ErrBroken) ||
 			!strings.Contains(strings.Join(strings.Fields(got), " "), want) {
-			t.Errorf("%v, want %q in\n%s", err, want, got)
+			t.Errorf(
+				"%v, want %q in\n%s",
+				err, want, got,
+			)
 		}
 	}
 }

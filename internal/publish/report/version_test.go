@@ -23,7 +23,10 @@ var writeThree = flag.Bool(
 // asVersion3 returns a report in version 3 with every key of its task.
 func asVersion3(r *Report) *Report {
 	r.Format = format3
-	r.Files = Hashes{Model: strings.Repeat("0a", 32), Recipe: strings.Repeat("1b", 32)}
+	r.Files = Hashes{
+		Model:  strings.Repeat("0a", 32),
+		Recipe: strings.Repeat("1b", 32),
+	}
 	r.Guarantee = r.Guarantee.explained()
 	r.Guarantee.Meaning = r.Guarantee.formerMeaningOf()
 	r.Events = append(
@@ -39,15 +42,26 @@ func asVersion3(r *Report) *Report {
 		},
 	)
 	r.Metrics.Records = &Count{9876.5, 12.25, true, "holdout"}
-	r.Metrics.MissingTargets = &Missing{-3, 12.25, 0, 0, .125, .95, true, "holdout"}
+	r.Metrics.MissingTargets = &Missing{
+		-3, 12.25, 0, 0, .125,
+		.95, true, "holdout",
+	}
 	r.Importances = []Importance{
 		{"age", 12.5, 11.25, 13.75, .95},
 		{"near \"bay\"", .125, 0, .5, .95},
 	}
 	r.Columns = []Unread{
 		{Column: "admitted", Left: true},
-		{Column: "weight", Left: true, TooFew: true},
-		{Column: "stay", Unread: .25, StdError: .015625},
+		{
+			Column: "weight",
+			Left:   true,
+			TooFew: true,
+		},
+		{
+			Column:   "stay",
+			Unread:   .25,
+			StdError: .015625,
+		},
 	}
 	if m := r.Metrics.R2; m != nil {
 		m.ResidualClip = 0
@@ -81,7 +95,10 @@ func TestFormatThree(t *testing.T) {
 		}
 		diff := cmp.Diff(string(file), b.String())
 		if diff != "" {
-			t.Errorf("%s: encoded differs (-want +got):\n%s", path, diff)
+			t.Errorf(
+				"%s: encoded differs (-want +got):\n%s",
+				path, diff,
+			)
 		}
 		got, err := Decode(bytes.NewReader(file))
 		if err != nil {
@@ -90,7 +107,10 @@ func TestFormatThree(t *testing.T) {
 		want.Checksum = got.Checksum // Encode fills it in
 		diff = cmp.Diff(want, got)
 		if diff != "" {
-			t.Errorf("%s: decoded differs (-want +got):\n%s", path, diff)
+			t.Errorf(
+				"%s: decoded differs (-want +got):\n%s",
+				path, diff,
+			)
 		}
 	}
 }
@@ -114,7 +134,10 @@ func TestChecksum(t *testing.T) {
 	r.Guarantee.Epsilon = .5
 	var b bytes.Buffer
 	if err := Encode(&b, r); err != nil || strings.Contains(b.String(), r.Checksum) {
-		t.Errorf("the checksum of another report is the same: %v", err)
+		t.Errorf(
+			"the checksum of another report is the same: %v",
+			err,
+		)
 	}
 }
 
@@ -130,9 +153,23 @@ func TestKeysOfVersions(t *testing.T) {
 			`metrics: unknown key "records"`},
 		{"a key of 3 in 2", "report-2.json", `"metrics": {`, `"metrics": {"records":null,`,
 			`metrics: unknown key "records"`},
-		{"version 1 without r2", "report-1.json", `"r2":`, `"r3":`, `metrics: unknown key "r3"`},
-		{"version 3 without r2", "report-3-classes.json", `"target":`, `"target":`, ""},
-		{"both tasks in 3", "report-3.json", `"metrics": {`, `"metrics": {"accuracy":null,`, ""},
+		{
+			"version 1 without r2", "report-1.json",
+			`"r2":`, `"r3":`,
+			`metrics: unknown key "r3"`,
+		},
+		{
+			"version 3 without r2",
+			"report-3-classes.json",
+			`"target":`, `"target":`,
+			"",
+		},
+		{
+			"both tasks in 3", "report-3.json",
+			`"metrics": {`,
+			`"metrics": {"accuracy":null,`,
+			"",
+		},
 		{"an unknown key in 3", "report-3.json", `"metrics": {`, `"metrics": {"r3":null,`,
 			`metrics: unknown key "r3"`},
 		{"an absent key in 3", "report-3.json", `"scale":12.25,"private":true`, `"private":true`,
@@ -151,7 +188,10 @@ func TestKeysOfVersions(t *testing.T) {
 		if tt.says == "" && err != nil ||
 			tt.says != "" &&
 				(!errors.Is(err, ErrContent) || !strings.Contains(err.Error(), tt.says)) {
-			t.Errorf("%s: %v, want one that says %q", tt.name, err, tt.says)
+			t.Errorf(
+				"%s: %v, want one that says %q",
+				tt.name, err, tt.says,
+			)
 		}
 	}
 }

@@ -23,7 +23,9 @@ QtKMXWyYcwdpZAlPF7tE2ENJkRd1ujvKjlj1m9RtHTBnZPa5WKU5uWRs5GoP5M/VqE81QFuMKI5k/SfN
 // TestKnownSignature checks that a signature made by minisign, of the file with the text "test", is verified.
 func TestKnownSignature(t *testing.T) {
 	k, err := ParsePublicKey([]byte(knownKey))
-	if err != nil || k.String() != knownKey || k.ID.String() != "E7620F1842B4E81F" {
+	if err != nil ||
+		k.String() != knownKey ||
+		k.ID.String() != "E7620F1842B4E81F" {
 		t.Fatal(k, err)
 	}
 	comment, err := k.Verify([]byte("test"), []byte(knownSignature))
@@ -99,9 +101,15 @@ func TestSign(t *testing.T) {
 			ErrSignature,
 		},
 	} {
-		_, err := tt.key.Verify([]byte(tt.data), []byte(tt.signature))
+		_, err := tt.key.Verify(
+			[]byte(tt.data),
+			[]byte(tt.signature),
+		)
 		if !errors.Is(err, tt.want) {
-			t.Errorf("%s: %v, want %v", name, err, tt.want)
+			t.Errorf(
+				"%s: %v, want %v",
+				name, err, tt.want,
+			)
 		}
 	}
 }
@@ -138,12 +146,19 @@ func TestSecretKeyFiles(t *testing.T) {
 		{string(locked), "Word", ErrPassword},
 		{"", "", ErrKey},
 		{string(k.Public().File()), "", ErrKey},
-		{strings.Replace(string(open), "RWQ", "RWR", 1), "", ErrKey},
+		{
+			strings.Replace(string(open), "RWQ", "RWR", 1),
+			"", ErrKey,
+		},
 		{string(open[:len(open)-20]), "", ErrKey},
 	} {
 		got, err := ParseSecretKey([]byte(tt.file), []byte(tt.password))
-		if !errors.Is(err, tt.want) || err == nil && got.Public() != k.Public() {
-			t.Errorf("%q: %v, want %v", tt.password, err, tt.want)
+		if !errors.Is(err, tt.want) ||
+			err == nil && got.Public() != k.Public() {
+			t.Errorf(
+				"%q: %v, want %v",
+				tt.password, err, tt.want,
+			)
 		}
 	}
 	edited := slices.Clone(open)
@@ -168,7 +183,10 @@ func TestScryptParameters(t *testing.T) {
 	} {
 		n, r, p := scryptParameters(tt.ops, tt.memory)
 		if n != tt.n || r != tt.r || p != tt.p {
-			t.Errorf("%d, %d: %d, %d, %d", tt.ops, tt.memory, n, r, p)
+			t.Errorf(
+				"%d, %d: %d, %d, %d",
+				tt.ops, tt.memory, n, r, p,
+			)
 		}
 	}
 }

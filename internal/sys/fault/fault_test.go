@@ -28,14 +28,24 @@ func TestKindOf(t *testing.T) {
 		{fmt.Errorf("%w: 3", sentinel), Budget, "too little: 3"},
 		{wrapped, Recipe, "here: no; say yes"},
 		{WithKind(Data, wrapped), Data, "here: no; say yes"},
-		{errors.Join(errors.New("?"), sentinel), Budget, "?\ntoo little"},
+		{
+			errors.Join(errors.New("?"), sentinel),
+			Budget, "?\ntoo little",
+		},
 	} {
-		if KindOf(c.err) != c.kind || c.err.Error() != c.text {
-			t.Errorf("%q of kind %v, want %q of %v", c.err, KindOf(c.err), c.text, c.kind)
+		if KindOf(c.err) != c.kind ||
+			c.err.Error() != c.text {
+			t.Errorf(
+				"%q of kind %v, want %q of %v",
+				c.err, KindOf(c.err),
+				c.text, c.kind,
+			)
 		}
 	}
 	var e *Error
-	if !errors.Is(wrapped, sentinel) || !errors.As(wrapped, &e) || e.Field != "a.b" {
+	if !errors.Is(wrapped, sentinel) ||
+		!errors.As(wrapped, &e) ||
+		e.Field != "a.b" {
 		t.Error("the error is not what it wraps")
 	}
 	if WithKind(Data, nil) != nil || KindOf(nil) != Internal {

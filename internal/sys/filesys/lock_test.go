@@ -29,7 +29,10 @@ func TestTryLockFailsWhileLocked(t *testing.T) {
 		first := open()
 		second := open()
 		if !TryLock(first) || TryLock(second) {
-			t.Errorf("%s: the first is kept out or the second is not", path)
+			t.Errorf(
+				"%s: the first is kept out or the second is not",
+				path,
+			)
 		}
 		if err := first.Close(); err != nil {
 			t.Fatal(err)

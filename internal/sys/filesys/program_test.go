@@ -34,7 +34,10 @@ func TestProgram(t *testing.T) {
 	}
 	path, ok := FindProgram(name)
 	if !ok || path != far {
-		t.Errorf("beside is a folder: %s, %t", path, ok)
+		t.Errorf(
+			"beside is a folder: %s, %t",
+			path, ok,
+		)
 	}
 	if err := os.Remove(near); err != nil {
 		t.Fatal(err)

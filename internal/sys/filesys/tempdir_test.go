@@ -72,7 +72,10 @@ func TestSweepRemovesFoldersOfDeadProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	makeDir(t, at(prefix+"8"), 0o700)
-	err = os.Symlink(filepath.Join(outside, "ours"), at(prefix+"8/ours"))
+	err = os.Symlink(
+		filepath.Join(outside, "ours"),
+		at(prefix+"8/ours"),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,9 +96,13 @@ func TestSweepRemovesFoldersOfDeadProcesses(t *testing.T) {
 	}
 	got = dirNames(t, at(prefix+"3"))
 	if !slices.Equal(got, []string{"theirs"}) {
-		t.Errorf("in a folder with a file of somebody else: %q", got)
+		t.Errorf(
+			"in a folder with a file of somebody else: %q",
+			got,
+		)
 	}
-	if len(dirNames(t, outside)) != 1 || len(dirNames(t, live.Path)) != 1 {
+	if len(dirNames(t, outside)) != 1 ||
+		len(dirNames(t, live.Path)) != 1 {
 		t.Error("a file outside, or of a live process, was removed")
 	}
 	err = live.Close()

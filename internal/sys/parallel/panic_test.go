@@ -26,11 +26,16 @@ func culprit(i int, x []int) int {
 
 func TestCatch(t *testing.T) {
 	if p := Catch(func() {}); p != nil {
-		t.Errorf("Catch returned a panic of a function that returned: %v", p.Value)
+		t.Errorf(
+			"Catch returned a panic of a function that returned: %v",
+			p.Value,
+		)
 	}
 	var none *Panic
 	none.Rethrow()
-	p := Catch(func() { culprit(3, nil) })
+	p := Catch(func() {
+		culprit(3, nil)
+	})
 	if p == nil || !strings.Contains(panicFunctions(p), "parallel.culprit") {
 		t.Fatalf("caught %+v", p)
 	}
@@ -44,17 +49,26 @@ func TestCatch(t *testing.T) {
 func TestGroup(t *testing.T) {
 	var done atomic.Int32
 	stopped := make(chan struct{})
-	g := Group{Panicked: func() { close(stopped) }}
+	g := Group{Panicked: func() {
+		close(stopped)
+	}}
 	for range 3 {
 		g.Go(func() {
 			<-stopped
 			done.Add(1)
 		})
 	}
-	g.Go(func() { panic("cell 4711") })
+	g.Go(func() {
+		panic("cell 4711")
+	})
 	p := Catch(g.Wait)
-	if p == nil || p.Value != "cell 4711" || done.Load() != 3 {
-		t.Errorf("%+v, %d done", p, done.Load())
+	if p == nil ||
+		p.Value != "cell 4711" ||
+		done.Load() != 3 {
+		t.Errorf(
+			"%+v, %d done",
+			p, done.Load(),
+		)
 	}
 	var quiet Group
 	quiet.Go(func() {})

@@ -5,13 +5,22 @@ import "testing"
 // TestTakenColumnsDoNotOverlap checks that memory has the requested shape, whatever was given back before, and that
 // columns do not overlap.
 func TestTakenColumnsDoNotOverlap(t *testing.T) {
-	for _, shape := range [][2]int{{3, 5}, {3, 5}, {5, 3}, {0, 7}, {3, 6}, {1, 0}, {3, 5}} {
+	for _, shape := range [][2]int{
+		{3, 5}, {3, 5},
+		{5, 3}, {0, 7},
+		{3, 6}, {1, 0},
+		{3, 5},
+	} {
 		room := takeColumns(shape[0], shape[1])
 		if len(room) != shape[0] {
-			t.Fatalf("%d columns for %v", len(room), shape)
+			t.Fatalf(
+				"%d columns for %v",
+				len(room), shape,
+			)
 		}
 		for j, column := range room {
-			if len(column) != shape[1] || cap(column) != shape[1]+spare {
+			if len(column) != shape[1] ||
+				cap(column) != shape[1]+spare {
 				t.Fatalf(
 					"a column of %d numbers and space for %d, for %v",
 					len(column),
@@ -26,7 +35,10 @@ func TestTakenColumnsDoNotOverlap(t *testing.T) {
 		for j, column := range room {
 			for _, x := range column[:cap(column)] {
 				if x != float64(j) {
-					t.Fatalf("column %d of %v has a number of column %v", j, shape, x)
+					t.Fatalf(
+						"column %d of %v has a number of column %v",
+						j, shape, x,
+					)
 				}
 			}
 		}
@@ -37,11 +49,16 @@ func TestTakenColumnsDoNotOverlap(t *testing.T) {
 // TestColumns checks that memory is allocated for numeric columns only.
 func TestColumns(t *testing.T) {
 	for range 2 {
-		columns, leave := GetColumns(5, 4, func(j int) bool { return j%2 == 1 })
+		columns, leave := GetColumns(5, 4, func(j int) bool {
+			return j%2 == 1
+		})
 		for j, column := range columns {
 			want := 4 * (j % 2)
 			if len(column) != want || (column == nil) != (want == 0) {
-				t.Errorf("column %d has %d numbers, want %d", j, len(column), want)
+				t.Errorf(
+					"column %d has %d numbers, want %d",
+					j, len(column), want,
+				)
 			}
 		}
 		leave()

@@ -8,11 +8,17 @@ func TestMakeBytes(t *testing.T) {
 		16 * pageSize} {
 		b := MakeBytes(n)
 		if len(b) != n {
-			t.Fatalf("%d bytes for %d", len(b), n)
+			t.Fatalf(
+				"%d bytes for %d",
+				len(b), n,
+			)
 		}
 		for i := range b {
 			if b[i] != 0 {
-				t.Fatalf("byte %d of %d is %d", i, n, b[i])
+				t.Fatalf(
+					"byte %d of %d is %d",
+					i, n, b[i],
+				)
 			}
 			b[i] = byte(i)
 		}

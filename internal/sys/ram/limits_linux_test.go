@@ -43,7 +43,10 @@ func TestGroupLimits(t *testing.T) {
 	} {
 		got, ok := tightest(groupLimits(root, tt.text))
 		if got.Free != tt.want || ok != (tt.want > 0) {
-			t.Errorf("%q: %+v, %v; want %d", tt.text, got, ok, tt.want)
+			t.Errorf(
+				"%q: %+v, %v; want %d",
+				tt.text, got, ok, tt.want,
+			)
 		}
 	}
 }
@@ -65,11 +68,16 @@ func TestTightest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = unix.Setrlimit(unix.RLIMIT_AS, &before) }()
+	defer func() {
+		_ = unix.Setrlimit(unix.RLIMIT_AS, &before)
+	}()
 	for _, l := range limits() {
 		if l.Name == "ulimit -v" {
 			if l.Free >= limit || l.Free < limit-1<<42 {
-				t.Errorf("%d of %d bytes are free", l.Free, uint64(limit))
+				t.Errorf(
+					"%d of %d bytes are free",
+					l.Free, uint64(limit),
+				)
 			}
 			return
 		}

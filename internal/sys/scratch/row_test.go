@@ -16,8 +16,14 @@ func TestRowPlacesRoundTrip(t *testing.T) {
 		sizes []int
 	}
 	var rows []kept
-	fill := func(k, j int) byte { return byte(31*k + 7*j + 1) }
-	for k, sizes := range [][]int{{100}, {0, 5000, 3}, {70, 70, 70, 70}, {3, 0, 20000}, {1}} {
+	fill := func(k, j int) byte {
+		return byte(31*k + 7*j + 1)
+	}
+	for k, sizes := range [][]int{
+		{100}, {0, 5000, 3},
+		{70, 70, 70, 70},
+		{3, 0, 20000}, {1},
+	} {
 		p := f.Reserve(50)
 		writeData(t, f, &p, bytes.Repeat([]byte{9}, 50))
 		w.Start(f, len(sizes))
@@ -43,7 +49,10 @@ func TestRowPlacesRoundTrip(t *testing.T) {
 		for j, size := range x.sizes {
 			got := readData(t, f, x.row.Place(j, before, size))
 			if !bytes.Equal(got, bytes.Repeat([]byte{fill(k, j)}, size)) {
-				t.Errorf("place %d of row %d has other bytes than were written", j, k)
+				t.Errorf(
+					"place %d of row %d has other bytes than were written",
+					j, k,
+				)
 			}
 			before += size
 		}
@@ -74,7 +83,10 @@ func TestRowWithoutAPlace(t *testing.T) {
 	w.Add([]byte("one"))
 	_, err := w.Write()
 	if err == nil || f.Size() != 0 {
-		t.Errorf("%d bytes: %v", f.Size(), err)
+		t.Errorf(
+			"%d bytes: %v",
+			f.Size(), err,
+		)
 	}
 }
 

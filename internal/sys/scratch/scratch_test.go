@@ -15,7 +15,9 @@ func createScratch(t *testing.T, folder string) *File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = f.Close() })
+	t.Cleanup(func() {
+		_ = f.Close()
+	})
 	return f
 }
 
@@ -43,7 +45,8 @@ func TestScratchRoundTrip(t *testing.T) {
 	second := bytes.Repeat([]byte("b"), 70)
 	writeData(t, f, &a, first)
 	writeData(t, f, &b, second)
-	if !bytes.Equal(readData(t, f, a), first) || !bytes.Equal(readData(t, f, b), second) {
+	if !bytes.Equal(readData(t, f, a), first) ||
+		!bytes.Equal(readData(t, f, b), second) {
 		t.Error("other bytes than were written")
 	}
 	writeData(t, f, &a, bytes.Repeat([]byte("c"), 1000))
@@ -134,12 +137,18 @@ func TestClosedScratchLeavesNoFile(t *testing.T) {
 	f := createScratch(t, folder)
 	entries, err := os.ReadDir(folder)
 	if err != nil || len(entries) != 1 {
-		t.Fatalf("%d folders, want that of the open file: %v", len(entries), err)
+		t.Fatalf(
+			"%d folders, want that of the open file: %v",
+			len(entries), err,
+		)
 	}
 	if runtime.GOOS != "windows" {
 		info, err := entries[0].Info()
 		if err != nil || info.Mode().Perm() != 0o700 {
-			t.Errorf("others may enter: %v %v", info.Mode(), err)
+			t.Errorf(
+				"others may enter: %v %v",
+				info.Mode(), err,
+			)
 		}
 		inside, err := os.ReadDir(filepath.Join(folder, entries[0].Name()))
 		if err != nil || len(inside) != 0 {
@@ -209,7 +218,10 @@ func TestReadInto(t *testing.T) {
 	} {
 		err := f.ReadInto(p, other)
 		if !errors.Is(err, errSize) {
-			t.Errorf("%d bytes with space for %d: %v", len(other), cap(other), err)
+			t.Errorf(
+				"%d bytes with space for %d: %v",
+				len(other), cap(other), err,
+			)
 		}
 	}
 }

@@ -84,12 +84,21 @@ func TestSectionMembersAreRequired(t *testing.T) {
 		}
 		diff := cmp.Diff(want, got, cmp.AllowUnexported(shape{}))
 		if err != nil || diff != "" {
-			t.Errorf("%s: %v %s", text, err, diff)
+			t.Errorf(
+				"%s: %v %s",
+				text, err, diff,
+			)
 		}
 		file, err := Encode(&got, "1")
-		short := strings.NewReplacer("\n", "", "  ", "", ": ", ":").Replace(string(file))
+		short := strings.NewReplacer(
+			"\n", "", "  ", "",
+			": ", ":",
+		).Replace(string(file))
 		if err != nil || short != text {
-			t.Errorf("%s was encoded as %s, %v", text, short, err)
+			t.Errorf(
+				"%s was encoded as %s, %v",
+				text, short, err,
+			)
 		}
 	}
 	for _, c := range []struct {
@@ -111,7 +120,10 @@ func TestSectionMembersAreRequired(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := doc.Decode(&c.shape, "1"); err == nil || err.Error() != c.want {
-			t.Errorf("%s: %v, want %s", c.text, err, c.want)
+			t.Errorf(
+				"%s: %v, want %s",
+				c.text, err, c.want,
+			)
 		}
 	}
 }
@@ -156,7 +168,10 @@ func TestDecode(t *testing.T) {
 			cmp.AllowUnexported(Value{}),
 		)
 		if err != nil || diff != "" {
-			t.Errorf("%s: %v %s", text, err, diff)
+			t.Errorf(
+				"%s: %v %s",
+				text, err, diff,
+			)
 		}
 	}
 }
@@ -174,23 +189,67 @@ func TestDecodeRefuses(t *testing.T) {
 			`1:84: is not JSON: invalid character '{' after top-level value`,
 		},
 		{good, `[]`, `1:1: must be an object`},
-		{`"a"`, "\"\xff\"", `1:10: is not valid UTF-8`},
+		{
+			`"a"`,
+			"\"\xff\"",
+			`1:10: is not valid UTF-8`,
+		},
 		{`"name"`, `"Name"`, `1:2: unknown key "Name"`},
 		{
 			`"name"`,
 			`"count":1,` + "\n " + `"count":1,"name"`,
 			`2:2: key "count" is repeated`,
 		},
-		{`"name":"a",`, ``, `1:1: key "name" is absent`},
-		{`{"x":2}`, `{"x":2,"x":3}`, `1:46: points[0]: key "x" is repeated`},
-		{`{"x":2}`, `{"x":2},{"y":1}`, `1:47: points[1]: key "x" is absent`},
-		{`{"x":2}`, `{"x":2,"y":null}`, `1:50: points[0].y: must be a number`},
-		{`[{"x":2}]`, `{"x":2}`, `1:38: points: must be a list`},
-		{`{"x":2}`, `null`, `1:39: points[0]: must be an object`},
-		{`"x":1`, `"x":"1"`, `1:17: x: must be a number`},
-		{`"x":1`, `"x":1e999`, `1:17: x: must be a number within the range of float64`},
-		{`"x":1`, `"x":1,"count":1.5`, `1:27: count: must be a whole number`},
-		{`"x":1`, `"x":1,"count":"1"`, `1:27: count: must be a whole number`},
+		{
+			`"name":"a",`,
+			``,
+			`1:1: key "name" is absent`,
+		},
+		{
+			`{"x":2}`,
+			`{"x":2,"x":3}`,
+			`1:46: points[0]: key "x" is repeated`,
+		},
+		{
+			`{"x":2}`,
+			`{"x":2},{"y":1}`,
+			`1:47: points[1]: key "x" is absent`,
+		},
+		{
+			`{"x":2}`,
+			`{"x":2,"y":null}`,
+			`1:50: points[0].y: must be a number`,
+		},
+		{
+			`[{"x":2}]`,
+			`{"x":2}`,
+			`1:38: points: must be a list`,
+		},
+		{
+			`{"x":2}`,
+			`null`,
+			`1:39: points[0]: must be an object`,
+		},
+		{
+			`"x":1`,
+			`"x":"1"`,
+			`1:17: x: must be a number`,
+		},
+		{
+			`"x":1`,
+			`"x":1e999`,
+			`1:17: x: must be a number within the range of float64`,
+		},
+		{
+			`"x":1`,
+			`"x":1,"count":1.5`,
+			`1:27: count: must be a whole number`,
+		},
+		{
+			`"x":1`,
+			`"x":1,"count":"1"`,
+			`1:27: count: must be a whole number`,
+		},
 		{
 			`"x":1`,
 			`"x":1,"count":12345678901234567890`,
@@ -198,10 +257,25 @@ func TestDecodeRefuses(t *testing.T) {
 		},
 		{`true`, `1`, `1:24: on: must be true or false`},
 		{`true`, `"true"`, `1:24: on: must be true or false`},
-		{`"name":"a"`, `"name":null`, `1:9: name: must be a string`},
-		{`["b"]`, `["b",3]`, `1:70: nested.list[1]: must be a string`},
-		{`["b"]`, `null`, `1:65: nested.list: must be a list`},
-		{`[{}]`, `[{"a":{"b":1,"b":2}}]`, `1:91: any: key "b" is repeated`},
+		{
+			`"name":"a"`,
+			`"name":null`,
+			`1:9: name: must be a string`,
+		},
+		{
+			`["b"]`,
+			`["b",3]`,
+			`1:70: nested.list[1]: must be a string`,
+		},
+		{
+			`["b"]`, `null`,
+			`1:65: nested.list: must be a list`,
+		},
+		{
+			`[{}]`,
+			`[{"a":{"b":1,"b":2}}]`,
+			`1:91: any: key "b" is repeated`,
+		},
 		{
 			`"name"`,
 			`"` + strings.Repeat("é", 30) + `":1,"name"`,
@@ -212,7 +286,10 @@ func TestDecodeRefuses(t *testing.T) {
 		_, err := decodeFile(text, "3")
 		var e *Error
 		if !errors.As(err, &e) || err.Error() != c.want {
-			t.Errorf("%s:\n%v, want\n%s", text, err, c.want)
+			t.Errorf(
+				"%s:\n%v, want\n%s",
+				text, err, c.want,
+			)
 		}
 	}
 }
@@ -228,8 +305,12 @@ func TestVersions(t *testing.T) {
 			`{"name":"a","x":1,  "count":1,"on":true,"points":[],"nested":null}`,
 			version,
 		)
-		if want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
-			t.Errorf("version %s: %v, want %s", version, err, want)
+		if want == "" && err != nil ||
+			want != "" && (err == nil || err.Error() != want) {
+			t.Errorf(
+				"version %s: %v, want %s",
+				version, err, want,
+			)
 		}
 	}
 	type later struct {
@@ -265,7 +346,10 @@ func TestVersions(t *testing.T) {
 			)
 		}
 	}
-	_, err := decodeFile(`{"name":"a","x":1,"points":[],"nested":null}`, "1")
+	_, err := decodeFile(
+		`{"name":"a","x":1,"points":[],"nested":null}`,
+		"1",
+	)
 	if err == nil ||
 		!strings.HasSuffix(err.Error(), `key "count" is absent`) {
 		t.Errorf("%v", err)
@@ -334,11 +418,13 @@ func TestRawAndText(t *testing.T) {
 		t.Error(kind, err)
 	}
 	_, err = f.A[0].Text("kind")
-	if err == nil || err.Error() != `1:7: key "kind" is absent` {
+	if err == nil ||
+		err.Error() != `1:7: key "kind" is absent` {
 		t.Error(err)
 	}
 	_, err = f.A[1].Text("b")
-	if err == nil || err.Error() != `1:31: b: must be a string` {
+	if err == nil ||
+		err.Error() != `1:31: b: must be a string` {
 		t.Error(err)
 	}
 	for path, want := range map[string]string{
@@ -351,7 +437,10 @@ func TestRawAndText(t *testing.T) {
 	} {
 		got := doc.Problem(path, "p").Error()
 		if got != want {
-			t.Errorf("%q: %s, want %s", path, got, want)
+			t.Errorf(
+				"%q: %s, want %s",
+				path, got, want,
+			)
 		}
 	}
 	got := (&Error{Path: "[1].b"}).InValue("a").InValue(
@@ -386,7 +475,10 @@ func TestRoundTrip(t *testing.T) {
 			cmp.AllowUnexported(Value{}),
 		)
 		if err != nil || diff != "" {
-			t.Fatalf("%s: %v %s", data, err, diff)
+			t.Fatalf(
+				"%s: %v %s",
+				data, err, diff,
+			)
 		}
 	})
 }
@@ -399,7 +491,8 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		_, err := decodeFile(string(data), "3")
 		var e *Error
-		if err != nil && (!errors.As(err, &e) || e.Line < 1 || e.Column < 1) {
+		if err != nil &&
+			(!errors.As(err, &e) || e.Line < 1 || e.Column < 1) {
 			t.Fatalf("%v", err)
 		}
 	})

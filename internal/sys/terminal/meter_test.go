@@ -95,7 +95,10 @@ func TestPainter(t *testing.T) {
 		}
 		err := p.Flush()
 		if err != nil || got.String() != want {
-			t.Fatalf("in pieces of %d:\n%q, %v", size, got.String(), err)
+			t.Fatalf(
+				"in pieces of %d:\n%q, %v",
+				size, got.String(), err,
+			)
 		}
 	}
 }

@@ -27,7 +27,10 @@ func TestVisible(t *testing.T) {
 		}
 		err := v.Flush()
 		if err != nil || got.String() != want {
-			t.Fatalf("in pieces of %d:\n%s, %v\n%s", size, got.String(), err, want)
+			t.Fatalf(
+				"in pieces of %d:\n%s, %v\n%s",
+				size, got.String(), err, want,
+			)
 		}
 	}
 	quoted, err := json.Marshal(hostileName)

@@ -28,7 +28,10 @@ func TestZoneOf(t *testing.T) {
 			got = at.In(zone).Format("15:04")
 		}
 		if got != want {
-			t.Errorf("noon in %q is %q, want %q", name, got, want)
+			t.Errorf(
+				"noon in %q is %q, want %q",
+				name, got, want,
+			)
 		}
 	}
 }
@@ -38,7 +41,10 @@ func TestSchemaOf(t *testing.T) {
 	for _, value := range []string{"", "x", "////////", "/////wAAAAA=",
 		"/////xAAAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAMAAAA"} {
 		if fields := SchemaOf(value); fields != nil {
-			t.Errorf("%q has %d fields", value, len(fields))
+			t.Errorf(
+				"%q has %d fields",
+				value, len(fields),
+			)
 		}
 	}
 }

@@ -40,14 +40,20 @@ func TestNormal(t *testing.T) {
 		"\u00a0\u00a0":           "",
 	} {
 		if got := Normal(text); got != want {
-			t.Errorf("%+q: %+q, want %+q", text, got, want)
+			t.Errorf(
+				"%+q: %+q, want %+q",
+				text, got, want,
+			)
 		}
 	}
 }
 
 // TestNormalIsStable checks that normalisation is idempotent, and that surrounding blanks do not matter.
 func TestNormalIsStable(t *testing.T) {
-	blanks := rapid.StringOfN(rapid.SampledFrom([]rune(Blanks+Invisible)), 0, 5, -1)
+	blanks := rapid.StringOfN(
+		rapid.SampledFrom([]rune(Blanks+Invisible)),
+		0, 5, -1,
+	)
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(
 			rapid.OneOf(
@@ -59,11 +65,17 @@ func TestNormalIsStable(t *testing.T) {
 		)
 		want := Normal(text)
 		if again := Normal(want); again != want {
-			t.Fatalf("%+q becomes %+q, and that %+q", text, want, again)
+			t.Fatalf(
+				"%+q becomes %+q, and that %+q",
+				text, want, again,
+			)
 		}
 		got := Normal(blanks.Draw(t, "before") + text + blanks.Draw(t, "after"))
 		if got != want {
-			t.Fatalf("%+q: %+q with blanks around it, else %+q", text, got, want)
+			t.Fatalf(
+				"%+q: %+q with blanks around it, else %+q",
+				text, got, want,
+			)
 		}
 	})
 }
@@ -74,12 +86,17 @@ func TestBlanks(t *testing.T) {
 	for _, r := range Blanks {
 		listed[r] = true
 	}
-	if !listed['\t'] || !listed[' '] || listed['\r'] {
+	if !listed['\t'] ||
+		!listed[' '] ||
+		listed['\r'] {
 		t.Error("of ASCII other characters are blanks than a tab and a space")
 	}
 	for r := rune(utf8.RuneSelf); r <= unicode.MaxRune; r++ {
 		if unicode.IsSpace(r) != listed[r] {
-			t.Errorf("%+q: in the list %v", r, listed[r])
+			t.Errorf(
+				"%+q: in the list %v",
+				r, listed[r],
+			)
 		}
 	}
 }

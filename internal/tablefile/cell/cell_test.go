@@ -48,7 +48,10 @@ func TestNumber(t *testing.T) {
 	} {
 		v, class := Number(text)
 		if v != want.v || class != want.class {
-			t.Errorf("%.40q: %v, %v; want %+v", text, v, class, want)
+			t.Errorf(
+				"%.40q: %v, %v; want %+v",
+				text, v, class, want,
+			)
 		}
 	}
 }
@@ -65,7 +68,10 @@ func TestClassify(t *testing.T) {
 	} {
 		v, class := Classify(c.v)
 		if v != c.want || class != c.class {
-			t.Errorf("%v: %v, %v", c.v, v, class)
+			t.Errorf(
+				"%v: %v, %v",
+				c.v, v, class,
+			)
 		}
 	}
 }

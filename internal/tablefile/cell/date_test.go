@@ -88,7 +88,10 @@ func TestAutoDate(t *testing.T) {
 		got := [3]int{int(m.Day) - 19723 + 1, int(m.Second) / 3600,
 			int(m.Second) / 60 % 60}
 		if got != want {
-			t.Errorf("%q: %v, class %d; want %v", text, got, class, want)
+			t.Errorf(
+				"%q: %v, class %d; want %v",
+				text, got, class, want,
+			)
 		}
 		checkProgram(t, dates, programs, text)
 	}
@@ -129,7 +132,10 @@ func programOf(t interface{ Fatal(...any) }, layout string) *datePrograms {
 	}
 	out := &datePrograms{DatePattern: p}
 	for _, pattern := range p.Patterns {
-		out.compiled = append(out.compiled, regexp.MustCompile("^(?:"+pattern+")$"))
+		out.compiled = append(
+			out.compiled,
+			regexp.MustCompile("^(?:"+pattern+")$"),
+		)
 	}
 	return out
 }
@@ -169,7 +175,8 @@ func (p *datePrograms) parseDate(text string) (Moment, bool) {
 			}
 		}
 		for i, name := range monthNames {
-			if len(found["mon"]) >= 3 && strings.EqualFold(found["mon"][:3], name[:3]) {
+			if len(found["mon"]) >= 3 &&
+				strings.EqualFold(found["mon"][:3], name[:3]) {
 				month = i + 1
 			}
 		}
@@ -179,7 +186,11 @@ func (p *datePrograms) parseDate(text string) (Moment, bool) {
 		case pm == "am" && hour == 12:
 			hour = 0
 		}
-		at := time.Date(year, time.Month(month), number("d"), 0, 0, 0, 0, time.UTC)
+		at := time.Date(
+			year, time.Month(month),
+			number("d"), 0, 0, 0,
+			0, time.UTC,
+		)
 		if month < 1 || month > 12 || at.Day() != number("d") {
 			return Moment{}, false
 		}
@@ -204,7 +215,10 @@ func checkProgram(
 	}
 	got, ok := p.parseDate(text)
 	if ok != (class == Good) || got != m {
-		t.Errorf("%q: a program reads %v, %v, and not %v, class %d", text, got, ok, m, class)
+		t.Errorf(
+			"%q: a program reads %v, %v, and not %v, class %d",
+			text, got, ok, m, class,
+		)
 	}
 }
 
@@ -235,7 +249,10 @@ func TestDatePatterns(t *testing.T) {
 		programs[layout] = programOf(t, layout)
 	}
 	if len(programs) != len(layouts)-1 {
-		t.Errorf("%d of %d layouts have patterns", len(programs), len(layouts))
+		t.Errorf(
+			"%d of %d layouts have patterns",
+			len(programs), len(layouts),
+		)
 	}
 	var texts []string
 	for text := range autoCells {
@@ -300,7 +317,10 @@ func TestParts(t *testing.T) {
 				m.Part(HourPart) != m.Second/3600 ||
 				m.Part(DayPart) != float64(m.Day)+m.Second/DaySeconds ||
 				int(m.Second) != at.Hour()*3600+at.Minute()*60+at.Second() {
-				t.Fatalf("%v: %+v, %v", at, m, class)
+				t.Fatalf(
+					"%v: %+v, %v",
+					at, m, class,
+				)
 			}
 			for _, stored := range []Moment{
 				MomentOf(at.Unix(), 1),
@@ -308,7 +328,10 @@ func TestParts(t *testing.T) {
 				MomentOf(at.UnixMicro(), 1_000_000),
 			} {
 				if stored != m {
-					t.Fatalf("%v: %+v, %+v", at, stored, m)
+					t.Fatalf(
+						"%v: %+v, %+v",
+						at, stored, m,
+					)
 				}
 			}
 		}

@@ -16,7 +16,10 @@ func TestHalfText(t *testing.T) {
 		text := string(AppendFloat(nil, x, 16))
 		y, err := strconv.ParseFloat(text, 64)
 		if err != nil || nearestHalf(y) != x {
-			t.Fatalf("%v is %q, which is read as %v", x, text, nearestHalf(y))
+			t.Fatalf(
+				"%v is %q, which is read as %v",
+				x, text, nearestHalf(y),
+			)
 		}
 	}
 	for bits, want := range map[uint16]string{
@@ -31,7 +34,10 @@ func TestHalfText(t *testing.T) {
 	} {
 		got := string(AppendFloat(nil, Float16(bits), 16))
 		if got != want {
-			t.Errorf("%#x is %q, want %q", bits, got, want)
+			t.Errorf(
+				"%#x is %q, want %q",
+				bits, got, want,
+			)
 		}
 	}
 }

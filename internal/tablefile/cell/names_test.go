@@ -37,14 +37,53 @@ func TestNames(t *testing.T) {
 			"NA":    -2,
 			"+Inf":  -2,
 		}},
-		{"0.0 1.0", map[string]int{"0": 0, "1": 1, "1.0": 1, "TRUE": 1, "1.00": 1}},
+		{
+			"0.0 1.0",
+			map[string]int{
+				"0":    0,
+				"1":    1,
+				"1.0":  1,
+				"TRUE": 1,
+				"1.00": 1,
+			},
+		},
 		{
 			"1 1.0 1.10",
-			map[string]int{"1": 0, "1.0": 1, "1.10": 2, "1.00": -1, "1.1": -1, "true": -1},
+			map[string]int{
+				"1":    0,
+				"1.0":  1,
+				"1.10": 2,
+				"1.00": -1,
+				"1.1":  -1,
+				"true": -1,
+			},
 		},
-		{"1.0 1.10", map[string]int{"1": 0, "1.0": 0, "1.10": 1, "1.1": -1}},
-		{"0 1 2", map[string]int{"2.0": 2, "true": -1, "t": -1}},
-		{"0 1 NA", map[string]int{"true": 1, "NA": 2, "": -2, "nan": -2}},
+		{
+			"1.0 1.10",
+			map[string]int{
+				"1":    0,
+				"1.0":  0,
+				"1.10": 1,
+				"1.1":  -1,
+			},
+		},
+		{
+			"0 1 2",
+			map[string]int{
+				"2.0":  2,
+				"true": -1,
+				"t":    -1,
+			},
+		},
+		{
+			"0 1 NA",
+			map[string]int{
+				"true": 1,
+				"NA":   2,
+				"":     -2,
+				"nan":  -2,
+			},
+		},
 		{
 			"true false",
 			map[string]int{
@@ -65,12 +104,49 @@ func TestNames(t *testing.T) {
 		},
 		{
 			"True False unknown",
-			map[string]int{"true": 0, "T": 0, "1": 0, "unknown": 2, "f": 1},
+			map[string]int{
+				"true":    0,
+				"T":       0,
+				"1":       0,
+				"unknown": 2,
+				"f":       1,
+			},
 		},
-		{"true false 2", map[string]int{"True": 0, "1": -1, "2.0": 2}},
-		{"true false t", map[string]int{"t": 2, "T": -1, "f": -1, "FALSE": 1}},
-		{"true True", map[string]int{"true": 0, "True": 1, "TRUE": -1, "1": -1}},
-		{"true", map[string]int{"TRUE": 0, "1": 0, "false": -1, "0": -1}},
+		{
+			"true false 2",
+			map[string]int{
+				"True": 0,
+				"1":    -1,
+				"2.0":  2,
+			},
+		},
+		{
+			"true false t",
+			map[string]int{
+				"t":     2,
+				"T":     -1,
+				"f":     -1,
+				"FALSE": 1,
+			},
+		},
+		{
+			"true True",
+			map[string]int{
+				"true": 0,
+				"True": 1,
+				"TRUE": -1,
+				"1":    -1,
+			},
+		},
+		{
+			"true",
+			map[string]int{
+				"TRUE":  0,
+				"1":     0,
+				"false": -1,
+				"0":     -1,
+			},
+		},
 		{
 			"f t",
 			map[string]int{
@@ -83,13 +159,52 @@ func TestNames(t *testing.T) {
 				"0":     0,
 			},
 		},
-		{"f m", map[string]int{"f": 0, "F": -1, "false": -1, "0": -1, "t": -1}},
-		{"f t x", map[string]int{"f": 0, "t": 1, "T": -1, "true": -1, "1": -1}},
-		{"None Mild", map[string]int{"None": 0, "Mild": 1, "NA": -2, "": -2}},
-		{"-1 007", map[string]int{"-1.0": 0, "7": -1, "007": 1, "007.0": -1}},
+		{
+			"f m",
+			map[string]int{
+				"f":     0,
+				"F":     -1,
+				"false": -1,
+				"0":     -1,
+				"t":     -1,
+			},
+		},
+		{
+			"f t x",
+			map[string]int{
+				"f":    0,
+				"t":    1,
+				"T":    -1,
+				"true": -1,
+				"1":    -1,
+			},
+		},
+		{
+			"None Mild",
+			map[string]int{
+				"None": 0,
+				"Mild": 1,
+				"NA":   -2,
+				"":     -2,
+			},
+		},
+		{
+			"-1 007",
+			map[string]int{
+				"-1.0":  0,
+				"7":     -1,
+				"007":   1,
+				"007.0": -1,
+			},
+		},
 		{
 			"Zoe\u0308 yes",
-			map[string]int{"Zoë": 0, "Zoe\u0308": 0, "yes\u00a0": 1, "Zoe": -1},
+			map[string]int{
+				"Zoë":       0,
+				"Zoe\u0308": 0,
+				"yes\u00a0": 1,
+				"Zoe":       -1,
+			},
 		},
 	} {
 		list := strings.Fields(c.names)
@@ -106,11 +221,17 @@ func TestNames(t *testing.T) {
 				got = -3
 			}
 			if got != want {
-				t.Errorf("%q among %q: %d, class %d; want %d", text, list, code, class, want)
+				t.Errorf(
+					"%q among %q: %d, class %d; want %d",
+					text, list, code, class, want,
+				)
 			}
 			known, ok := n.Known([]byte(text))
 			if ok && int(known) != want {
-				t.Errorf("%q among %q is known as %d", text, list, known)
+				t.Errorf(
+					"%q among %q is known as %d",
+					text, list, known,
+				)
 			}
 		}
 	}
@@ -131,7 +252,10 @@ func TestNames(t *testing.T) {
 	} {
 		code, class := c.n.Find(c.text)
 		if code != c.code || class != c.class {
-			t.Errorf("%q: %d, %d", c.text, code, class)
+			t.Errorf(
+				"%q: %d, %d",
+				c.text, code, class,
+			)
 		}
 	}
 	for _, rule := range []Text{{Prefix: 3}, {Hash: 4}} {
@@ -141,7 +265,10 @@ func TestNames(t *testing.T) {
 			t.Errorf("%+v has spellings", rule)
 		}
 	}
-	code, class := NewNames([]string{"true", "no"}, Text{Fold: FoldCase}, 0).Find("TRUE\u00a0")
+	code, class := NewNames(
+		[]string{"true", "no"},
+		Text{Fold: FoldCase}, 0,
+	).Find("TRUE\u00a0")
 	if code != 0 || class != Good {
 		t.Errorf("folded: %d, %d", code, class)
 	}
@@ -160,12 +287,20 @@ func TestNamesAreExact(t *testing.T) {
 		for k, name := range list {
 			code, class := n.Find(" " + name + "\u00a0")
 			if int(code) != k || class != Good {
-				t.Fatalf("%q among %q: %d, %d", name, list, code, class)
+				t.Fatalf(
+					"%q among %q: %d, %d",
+					name, list, code, class,
+				)
 			}
 		}
 		for key, code := range n.Spellings() {
-			if spellingKey(key, '.') != key || code < 0 || int(code) >= len(list) {
-				t.Fatalf("%q: the key %q has the code %d", list, key, code)
+			if spellingKey(key, '.') != key ||
+				code < 0 ||
+				int(code) >= len(list) {
+				t.Fatalf(
+					"%q: the key %q has the code %d",
+					list, key, code,
+				)
 			}
 		}
 	})
@@ -186,17 +321,28 @@ func TestTexts(t *testing.T) {
 	} {
 		n := NewNames(strings.Fields(c.names), Text{}, 0)
 		if len(n.Texts()) != c.texts {
-			t.Errorf("%q: %v", c.names, n.Texts())
+			t.Errorf(
+				"%q: %v",
+				c.names, n.Texts(),
+			)
 		}
 		for text, code := range n.Texts() {
 			got, _ := n.Find(text)
 			if got != code {
-				t.Errorf("%q: %q has the code %d, and not %d", c.names, text, got, code)
+				t.Errorf(
+					"%q: %q has the code %d, and not %d",
+					c.names, text, got, code,
+				)
 			}
 		}
 	}
-	texts := NewNames([]string{"", "a"}, Text{}, 0).Texts()
-	if texts["NA"] != 0 || texts["null"] != 0 || texts["a"] != 1 {
+	texts := NewNames(
+		[]string{"", "a"},
+		Text{}, 0,
+	).Texts()
+	if texts["NA"] != 0 ||
+		texts["null"] != 0 ||
+		texts["a"] != 1 {
 		t.Errorf("%v", texts)
 	}
 }
@@ -216,7 +362,10 @@ func TestValues(t *testing.T) {
 	} {
 		got := string(AppendFloat(nil, x, 64))
 		if got != want {
-			t.Errorf("%v: %s, want %s", x, got, want)
+			t.Errorf(
+				"%v: %s, want %s",
+				x, got, want,
+			)
 		}
 	}
 	if got := string(AppendFloat(nil, float64(float32(.1)), 32)); got != "0.1" {
@@ -238,10 +387,16 @@ func TestValues(t *testing.T) {
 	} {
 		got := string(AppendNumber(nil, literal))
 		if got != want {
-			t.Errorf("%s: %s, want %s", literal, got, want)
+			t.Errorf(
+				"%s: %s, want %s",
+				literal, got, want,
+			)
 		}
 	}
-	at := time.Date(2024, 1, 15, 23, 30, 0, 250e6, time.FixedZone("", -5*3600))
+	at := time.Date(
+		2024, 1, 15, 23, 30, 0, 250e6,
+		time.FixedZone("", -5*3600),
+	)
 	if got := TimeText(at); got != "2024-01-15 23:30:00.25" {
 		t.Error(got)
 	}

@@ -71,7 +71,10 @@ func TestRule(t *testing.T) {
 		{lenient, "144 / 94", 0, Unparseable},
 		{lenient, "144,5/94", 0, Unparseable},
 		{strict, "144/94", 0, Unparseable},
-		{Rule{Missing: []float64{144}, Lenient: true}, "144/94", 0, Missing},
+		{
+			Rule{Missing: []float64{144}, Lenient: true},
+			"144/94", 0, Missing,
+		},
 		{lenient, "5k", 0, Unparseable},
 		{lenient, "5 m", 0, Unparseable},
 		{lenient, "12 Main", 0, Unparseable},
@@ -116,15 +119,26 @@ func TestRule(t *testing.T) {
 		{comma, "NA", 0, Missing},
 		{comma, "7", 7, Good},
 		{Rule{Decimal: ',', Lenient: true}, "1.234", 0, Unparseable},
-		{Rule{Decimal: ',', Lenient: true}, "1.234,5", 1234.5, Good},
+		{
+			Rule{Decimal: ',', Lenient: true},
+			"1.234,5", 1234.5,
+			Good,
+		},
 		{Rule{Decimal: ','}, "inf", 0, Nonfinite},
 		{Rule{Missing: []float64{-999}}, "-999.0", 0, Missing},
 		{Rule{Missing: []float64{-999}}, "-998", -998, Good},
-		{Rule{Missing: []float64{9}, Lenient: true}, "9%", 0, Missing},
+		{
+			Rule{Missing: []float64{9}, Lenient: true},
+			"9%", 0, Missing,
+		},
 	} {
 		v, class := c.rule.Number(c.text)
 		if v != c.v || class != c.class {
-			t.Errorf("%+v of %q: %v, %v; want %v, %v", c.rule, c.text, v, class, c.v, c.class)
+			t.Errorf(
+				"%+v of %q: %v, %v; want %v, %v",
+				c.rule, c.text, v, class,
+				c.v, c.class,
+			)
 		}
 	}
 }
@@ -161,11 +175,17 @@ func TestRuleKeepsNumbers(t *testing.T) {
 		r := Rule{Lenient: true}
 		got, gotClass := r.Number(text)
 		if class != Unparseable && (got != v || gotClass != class) {
-			t.Fatalf("%q: %v, %v; plainly %v, %v", text, got, gotClass, v, class)
+			t.Fatalf(
+				"%q: %v, %v; plainly %v, %v",
+				text, got, gotClass, v, class,
+			)
 		}
 		if class == Unparseable &&
 			(gotClass == Missing || gotClass == Nonfinite || math.IsNaN(got)) {
-			t.Fatalf("%q: %v, %v", text, got, gotClass)
+			t.Fatalf(
+				"%q: %v, %v",
+				text, got, gotClass,
+			)
 		}
 	})
 }
@@ -177,13 +197,22 @@ func TestRuleFast(t *testing.T) {
 		v, err := strconv.ParseFloat(string(b), 64)
 		return v, err == nil && !strings.ContainsAny(string(b), "xX_iIn")
 	}
-	cells := rapid.StringOfN(rapid.RuneFrom([]rune("0123456789+-.,eE")), 0, 9, -1)
+	cells := rapid.StringOfN(
+		rapid.RuneFrom([]rune("0123456789+-.,eE")),
+		0, 9, -1,
+	)
 	rapid.Check(t, func(t *rapid.T) {
 		text := cells.Draw(t, "cell")
-		v, ok := r.Fast([]byte(text), make([]byte, 0, 8), parse)
+		v, ok := r.Fast(
+			[]byte(text),
+			make([]byte, 0, 8), parse,
+		)
 		want, class := r.Number(text)
 		if ok && (class != Good || want != v) {
-			t.Fatalf("%q: %v; want %v, %v", text, v, want, class)
+			t.Fatalf(
+				"%q: %v; want %v, %v",
+				text, v, want, class,
+			)
 		}
 	})
 }

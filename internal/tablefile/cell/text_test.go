@@ -18,7 +18,11 @@ func TestText(t *testing.T) {
 		{Text{Fold: FoldExact}, "New  York", "New  York"},
 		{Text{Fold: FoldBlanks}, "New \t York", "New York"},
 		{Text{Fold: FoldCase}, "New \t YORK", "new york"},
-		{Text{Fold: FoldCase}, "GRÜN ΑΣ ЖЏ ×", "grün ας жџ ×"[:0] + "grün ασ жџ ×"},
+		{
+			Text{Fold: FoldCase},
+			"GRÜN ΑΣ ЖЏ ×",
+			"grün ας жџ ×"[:0] + "grün ασ жџ ×",
+		},
 		{Text{Fold: FoldCase}, "İŞ", "İŞ"},
 		{Text{Prefix: 3}, "A01.12", "A01"},
 		{Text{Prefix: 3}, "A0", "A0"},
@@ -31,7 +35,10 @@ func TestText(t *testing.T) {
 	} {
 		got := c.rule.Value(c.text)
 		if got != c.want {
-			t.Errorf("%+v of %q: %q, want %q", c.rule, c.text, got, c.want)
+			t.Errorf(
+				"%+v of %q: %q, want %q",
+				c.rule, c.text, got, c.want,
+			)
 		}
 	}
 }
@@ -48,7 +55,10 @@ func TestTextTwice(t *testing.T) {
 		} {
 			once := rule.Value(Trim(text))
 			if rule.Value(once) != once {
-				t.Errorf("%+v of %q: %q and then %q", rule, text, once, rule.Value(once))
+				t.Errorf(
+					"%+v of %q: %q and then %q",
+					rule, text, once, rule.Value(once),
+				)
 			}
 		}
 		h := fnv.New32a()
@@ -61,7 +71,10 @@ func TestTextTwice(t *testing.T) {
 	capital, lowered := Capitals()
 	if small := strings.ToLower(capital); small != lowered ||
 		len([]rune(capital)) != 26+30+26+32+16 {
-		t.Errorf("%q, %q: %d letters", capital, lowered, len([]rune(capital)))
+		t.Errorf(
+			"%q, %q: %d letters",
+			capital, lowered, len([]rune(capital)),
+		)
 	}
 	for _, r := range capital {
 		if !unicode.IsUpper(r) {
@@ -69,9 +82,15 @@ func TestTextTwice(t *testing.T) {
 		}
 	}
 	rule := Text{Hash: 10}
-	for _, text := range []string{"a", "b", "c", "#3", "ü"} {
+	for _, text := range []string{
+		"a", "b", "c",
+		"#3", "ü",
+	} {
 		if !slices.Contains(rule.Buckets(), rule.Value(text)) {
-			t.Errorf("%q of %q", rule.Value(text), text)
+			t.Errorf(
+				"%q of %q",
+				rule.Value(text), text,
+			)
 		}
 	}
 }

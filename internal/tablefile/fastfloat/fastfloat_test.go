@@ -18,10 +18,17 @@ func checkAgrees(t interface{ Fatalf(string, ...any) }, s string) (answered bool
 	}
 	want, err := strconv.ParseFloat(s, 64)
 	if err != nil {
-		t.Fatalf("Parse(%q) = %v, strconv: %v", s, v, err)
+		t.Fatalf(
+			"Parse(%q) = %v, strconv: %v",
+			s, v, err,
+		)
 	}
 	if math.Float64bits(v) != math.Float64bits(want) {
-		t.Fatalf("Parse(%q) = %x, strconv %x", s, math.Float64bits(v), math.Float64bits(want))
+		t.Fatalf(
+			"Parse(%q) = %x, strconv %x",
+			s, math.Float64bits(v),
+			math.Float64bits(want),
+		)
 	}
 	return true
 }
@@ -50,7 +57,10 @@ func TestParseDeclinesUncommonForms(t *testing.T) {
 		"12345678901234567890", "1234567890.1234567890", "1e-300", "1,2", "--1", "1e5.0", "1\x00",
 	} {
 		if v, ok := Parse([]byte(s)); ok {
-			t.Errorf("Parse(%q) = %v, want declined", s, v)
+			t.Errorf(
+				"Parse(%q) = %v, want declined",
+				s, v,
+			)
 		}
 	}
 }
@@ -76,7 +86,10 @@ func TestHalfwayDecimalsRoundExactly(t *testing.T) {
 func TestStickyBit(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 200_000 {
-		s := fmt.Sprintf("%de%d", r.Uint64N(1e19), r.IntN(2*maxExponent+1)-maxExponent)
+		s := fmt.Sprintf(
+			"%de%d", r.Uint64N(1e19),
+			r.IntN(2*maxExponent+1)-maxExponent,
+		)
 		if !checkAgrees(t, s) {
 			t.Fatalf("declined %q", s)
 		}
@@ -113,13 +126,18 @@ func FuzzParse(f *testing.F) {
 		"00000000.00000000"} {
 		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, s string) { checkAgrees(t, s) })
+	f.Fuzz(func(t *testing.T, s string) {
+		checkAgrees(t, s)
+	})
 }
 
 func TestScanStopsAtDelimiter(t *testing.T) {
 	v, n, ok := Scan([]byte("-12.5,99"))
 	if v != -12.5 || n != 5 || !ok {
-		t.Errorf("Scan = %v, %d, %v", v, n, ok)
+		t.Errorf(
+			"Scan = %v, %d, %v",
+			v, n, ok,
+		)
 	}
 }
 
@@ -127,7 +145,10 @@ var benchCells = func() (out [][]byte) {
 	x := 0.37
 	for range 1024 {
 		x = 3.99 * x * (1 - x)
-		out = append(out, strconv.AppendFloat(nil, x*20-10, 'g', -1, 64))
+		out = append(
+			out,
+			strconv.AppendFloat(nil, x*20-10, 'g', -1, 64),
+		)
 	}
 	return out
 }()

@@ -22,17 +22,28 @@ func readFields(t testing.TB, line []byte, room int) int {
 	at := 0
 	for k, v := range out[:count] {
 		if at > len(line) {
-			t.Fatalf("%q: %d fields of %d", line, count, k)
+			t.Fatalf(
+				"%q: %d fields of %d",
+				line, count, k,
+			)
 		}
 		field, _, _ := bytes.Cut(line[at:], []byte{','})
 		want, n, ok := Scan(field)
-		if !ok || n != len(field) || math.Float64bits(v) != math.Float64bits(want) {
-			t.Fatalf("%q: field %d, %q, is %v, want %v (%v)", line, k, field, v, want, ok)
+		if !ok ||
+			n != len(field) ||
+			math.Float64bits(v) != math.Float64bits(want) {
+			t.Fatalf(
+				"%q: field %d, %q, is %v, want %v (%v)",
+				line, k, field, v, want, ok,
+			)
 		}
 		at += n + 1
 	}
 	if at != next {
-		t.Fatalf("%q: the next field begins at %d, want %d", line, next, at)
+		t.Fatalf(
+			"%q: the next field begins at %d, want %d",
+			line, next, at,
+		)
 	}
 	return count
 }
@@ -88,23 +99,48 @@ func TestFieldsReadsALine(t *testing.T) {
 		t.Skip("this build or processor reads field by field")
 	}
 	line := "1,-2.5,.25,3.,-0,12345.678901,999999999999999"
-	n := readFields(t, lineInBuffer(line, "\n1.5,2.5,3.5,4.5,5.5"), 20)
+	n := readFields(
+		t,
+		lineInBuffer(
+			line,
+			"\n1.5,2.5,3.5,4.5,5.5",
+		),
+		20,
+	)
 	if n != 7 {
 		t.Errorf("%d fields of 7", n)
 	}
-	n = readFields(t, lineInBuffer(line, "99,1.5,2.5,3.5,4.5,5.5"), 20)
+	n = readFields(
+		t,
+		lineInBuffer(
+			line,
+			"99,1.5,2.5,3.5,4.5,5.5",
+		),
+		20,
+	)
 	if n != 6 {
-		t.Errorf("%d fields before one that seems to go on, want 6", n)
+		t.Errorf(
+			"%d fields before one that seems to go on, want 6",
+			n,
+		)
 	}
 }
 
 func fieldsAvailable() bool {
-	_, next := Fields(make([]float64, 1), lineInBuffer("1", strings.Repeat(" ", 40)), ',')
+	_, next := Fields(
+		make([]float64, 1),
+		lineInBuffer("1", strings.Repeat(" ", 40)),
+		',',
+	)
 	return next > 0
 }
 
 func FuzzFields(f *testing.F) {
-	f.Add("1,2.5,-3", "\n4,5,6,7,8,9,10,11,12", 5)
+	f.Add(
+		"1,2.5,-3",
+		"\n4,5,6,7,8,9,10,11,12",
+		5,
+	)
 	f.Fuzz(func(t *testing.T, line, rest string, room int) {
 		readFields(t, lineInBuffer(line, rest), min(max(room, 0), 100))
 	})
@@ -114,9 +150,15 @@ func BenchmarkFields(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var fields []string
 	for range 90 {
-		fields = append(fields, strconv.FormatFloat(rng.NormFloat64()*10, 'g', 7, 64))
+		fields = append(
+			fields,
+			strconv.FormatFloat(rng.NormFloat64()*10, 'g', 7, 64),
+		)
 	}
-	line := lineInBuffer(strings.Join(fields, ","), "\n"+strings.Repeat("1", 20))
+	line := lineInBuffer(
+		strings.Join(fields, ","),
+		"\n"+strings.Repeat("1", 20),
+	)
 	b.Run("fields", func(b *testing.B) {
 		out := make([]float64, 90)
 		for b.Loop() {

@@ -117,7 +117,11 @@ func readMany(
 ) (out []string, err error) {
 	c := &Column[string]{
 		Type: typ,
-		File: File{At: bytes.NewReader(data), Size: int64(len(data)), Whole: whole},
+		File: File{
+			At:    bytes.NewReader(data),
+			Size:  int64(len(data)),
+			Whole: whole,
+		},
 		Cell: func(v Value) (string, uint8) {
 			return cellText(typ, v), classOf(typ, cellText(typ, v))
 		},
@@ -182,49 +186,70 @@ func TestPagesByHand(t *testing.T) {
 			boolean,
 			10,
 			"true×9 false",
-			[]page{dataPage(10, 9, format.RLE, withLength([]byte{18, 1, 2, 0}))},
+			[]page{dataPage(
+				10, 9, format.RLE,
+				withLength([]byte{18, 1, 2, 0}),
+			)},
 		},
 		{
 			"a run of true as a byte of ones",
 			boolean,
 			9,
 			"true×9",
-			[]page{dataPage(9, 6, format.RLE, withLength([]byte{18, 255}))},
+			[]page{dataPage(
+				9, 6, format.RLE,
+				withLength([]byte{18, 255}),
+			)},
 		},
 		{
 			"runs of no value",
 			boolean,
 			2,
 			"true false",
-			[]page{dataPage(2, 9, format.RLE, withLength([]byte{0, 1, 1, 3, 1}))},
+			[]page{dataPage(
+				2, 9, format.RLE,
+				withLength([]byte{0, 1, 1, 3, 1}),
+			)},
 		},
 		{
 			"a group that is cut off",
 			boolean,
 			9,
 			"true×8 false",
-			[]page{dataPage(9, 8, format.RLE, withLength([]byte{5, 255, 0}))},
+			[]page{dataPage(
+				9, 8, format.RLE,
+				withLength([]byte{5, 255, 0}),
+			)},
 		},
 		{
 			"no bytes where all is null",
 			maybe,
 			3,
 			"null×3",
-			[]page{dataPage(3, 6, format.RLE, withLength([]byte{6, 0}))},
+			[]page{dataPage(
+				3, 6, format.RLE,
+				withLength([]byte{6, 0}),
+			)},
 		},
 		{
 			"repetition levels that say nothing",
 			maybe,
 			3,
 			"true null×2",
-			[]page{dataPage2(3, 6, 2, 3, false, format.Plain, []byte{6, 0, 3, 1, 0, 1})},
+			[]page{dataPage2(
+				3, 6, 2, 3, false, format.Plain,
+				[]byte{6, 0, 3, 1, 0, 1},
+			)},
 		},
 		{
 			"levels of a required column",
 			boolean,
 			1,
 			"true",
-			[]page{dataPage2(1, 3, 0, 2, false, format.Plain, []byte{2, 1, 1})},
+			[]page{dataPage2(
+				1, 3, 0, 2, false, format.Plain,
+				[]byte{2, 1, 1},
+			)},
 		},
 		{
 			"a page of no values",
@@ -253,7 +278,10 @@ func TestPagesByHand(t *testing.T) {
 			text,
 			2,
 			`"a" "` + long[:1024] + `"`,
-			[]page{dictionaryPage(2, len(ab), ab), dataPage(2, len(ab), format.Plain, ab)},
+			[]page{
+				dictionaryPage(2, len(ab), ab),
+				dataPage(2, len(ab), format.Plain, ab),
+			},
 		},
 		{
 			"places of no bits",
@@ -295,7 +323,8 @@ func TestPagesByHand(t *testing.T) {
 				bad := bytes.Clone(data)
 				bad[len(bad)-1] ^= 1
 				got, err = readChunk(bad, c.typ, codec, c.rows, whole)
-				if len(pages[len(pages)-1].body) > 0 && !errors.Is(err, ErrDamaged) {
+				if len(pages[len(pages)-1].body) > 0 &&
+					!errors.Is(err, ErrDamaged) {
 					t.Errorf(
 						"%s, %v, whole pages %d: a changed byte is not seen: %v, %v",
 						c.name,
@@ -354,7 +383,9 @@ func TestSnappyReach(t *testing.T) {
 	data := slices.Concat(block, []byte("between"), block, block[:1000])
 	far := s2.EncodeSnappyBest(nil, data)
 	reach, err := snappyReach(bytes.NewReader(far), int64(len(data)))
-	if err != nil || reach < int64(len(block)) || reach > int64(len(data)) {
+	if err != nil ||
+		reach < int64(len(block)) ||
+		reach > int64(len(data)) {
 		t.Fatalf("copies reach back %d, %v", reach, err)
 	}
 	b, err := newSnappy(bytes.NewReader(far), reach)
@@ -362,7 +393,10 @@ func TestSnappyReach(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := io.ReadAll(b); err != nil || !bytes.Equal(got, data) {
-		t.Errorf("%d bytes, %v", len(got), err)
+		t.Errorf(
+			"%d bytes, %v",
+			len(got), err,
+		)
 	}
 	if b, err = newSnappy(bytes.NewReader(far), reach-1); err == nil {
 		_, err = io.ReadAll(b)
@@ -391,7 +425,10 @@ func FuzzPages(f *testing.F) {
 			byte(k),
 			uint16(9),
 			uint16(300),
-			[]byte{18, 1, 2, 0, 0, 0, 1, 3, 128, 1, 4, 9, 0},
+			[]byte{
+				18, 1, 2, 0, 0, 0, 1, 3,
+				128, 1, 4, 9, 0,
+			},
 		)
 		f.Add(
 			byte(k),
@@ -418,7 +455,10 @@ func FuzzPages(f *testing.F) {
 		p := dataPage(int(values), int(expanded), enc, body)
 		if how&128 != 0 {
 			levels := min(len(body), int(how>>3&3))
-			p = dataPage2(int(values), int(expanded), 0, levels, how&32 != 0, enc, body)
+			p = dataPage2(
+				int(values), int(expanded), 0, levels,
+				how&32 != 0, enc, body,
+			)
 		}
 		data := chunkOf(t, first, p)
 		var before, after runtime.MemStats
@@ -436,9 +476,13 @@ func FuzzPages(f *testing.F) {
 		runtime.ReadMemStats(&after)
 		used := after.TotalAlloc - before.TotalAlloc
 		if used > 1<<26 {
-			t.Errorf("%d MiB for %d bytes", used>>20, len(data))
+			t.Errorf(
+				"%d MiB for %d bytes",
+				used>>20, len(data),
+			)
 		}
-		if (err1 == nil) != (err2 == nil) || err1 == nil && !slices.Equal(whole, stream) {
+		if (err1 == nil) != (err2 == nil) ||
+			err1 == nil && !slices.Equal(whole, stream) {
 			t.Errorf(
 				"%v %v: %d cells, %v; as a stream %d cells, %v",
 				w,
@@ -449,7 +493,8 @@ func FuzzPages(f *testing.F) {
 				err2,
 			)
 		}
-		if (err1 == nil) != (err3 == nil) || err1 == nil && !slices.Equal(whole, many) {
+		if (err1 == nil) != (err3 == nil) ||
+			err1 == nil && !slices.Equal(whole, many) {
 			t.Errorf(
 				"%v %v: %d cells, %v; in one go %d cells, %v",
 				w,

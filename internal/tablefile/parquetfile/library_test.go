@@ -24,7 +24,10 @@ type stored struct {
 }
 
 func (s stored) String() string {
-	return fmt.Sprintf("%v %v optional=%v", s.kind, s.encoding, s.optional)
+	return fmt.Sprintf(
+		"%v %v optional=%v",
+		s.kind, s.encoding, s.optional,
+	)
 }
 
 // libraryEncodings returns all encodings that the Parquet library can write and this package supports.
@@ -58,7 +61,10 @@ func randomValue(r *rand.Rand, kind parquet.Type, few bool) parquet.Value {
 	if few {
 		n %= 7
 	}
-	text := bytes.Repeat([]byte{byte('a' + n&3)}, int(uint64(n)%40))
+	text := bytes.Repeat(
+		[]byte{byte('a' + n&3)},
+		int(uint64(n)%40),
+	)
 	switch kind.Kind() {
 	case parquet.Boolean:
 		return parquet.BooleanValue(n&1 == 1)
@@ -87,10 +93,15 @@ func randomRows(r *rand.Rand, columns []stored, rows int) []parquet.Row {
 		var v parquet.Value
 		for i := range rows {
 			if i%run == 0 {
-				v = randomValue(r, c.kind, few).Level(0, int(b2i(c.optional)), j)
+				v = randomValue(r, c.kind, few).Level(
+					0, int(b2i(c.optional)), j,
+				)
 			}
 			if c.optional && r.Float64() < missing {
-				out[i] = append(out[i], parquet.NullValue().Level(0, 0, j))
+				out[i] = append(
+					out[i],
+					parquet.NullValue().Level(0, 0, j),
+				)
 				continue
 			}
 			out[i] = append(out[i], v)
@@ -192,7 +203,10 @@ func manyTexts(typ Type) func([]string, []byte, *[Classes]int) {
 		}
 		for k := range dst {
 			v := Value{Bits: binary.LittleEndian.Uint64(
-				append(bytes.Clone(data[k*width:][:width]), 0, 0, 0, 0))}
+				append(
+					bytes.Clone(data[k*width:][:width]),
+					0, 0, 0, 0,
+				))}
 			dst[k] = cellText(typ, v)
 			tally[classOf(typ, dst[k])]++
 		}
@@ -211,7 +225,11 @@ func readLeaf(data []byte, leaf int, typ Type, whole int, many bool) ([]string, 
 	}
 	c := &Column[string]{
 		Type: typ,
-		File: File{At: bytes.NewReader(data), Size: int64(len(data)), Whole: whole},
+		File: File{
+			At:    bytes.NewReader(data),
+			Size:  int64(len(data)),
+			Whole: whole,
+		},
 		Cell: func(v Value) (string, uint8) {
 			return cellText(typ, v), classOf(typ, cellText(typ, v))
 		},
@@ -250,7 +268,10 @@ func readLeaf(data []byte, leaf int, typ Type, whole int, many bool) ([]string, 
 		}
 	}
 	if c.Tally != want {
-		return out, fmt.Errorf("counts %v of %d cells, want %v", c.Tally, len(out), want)
+		return out, fmt.Errorf(
+			"counts %v of %d cells, want %v",
+			c.Tally, len(out), want,
+		)
 	}
 	return out, nil
 }
@@ -328,7 +349,10 @@ func TestAgainstLibrary(t *testing.T) {
 			for _, way := range []struct {
 				whole int
 				many  bool
-			}{{WholePage, false}, {0, false}, {WholePage, true}, {0, true}} {
+			}{
+				{WholePage, false}, {0, false},
+				{WholePage, true}, {0, true},
+			} {
 				got, err := readLeaf(data, j, leafType(c), way.whole, way.many)
 				if got, want := fmt.Sprint(got), fmt.Sprint(want); err != nil ||
 					got != want {

@@ -48,13 +48,19 @@ func TestFields(t *testing.T) {
 	}
 	columns := pf.Root().Columns()
 	if len(columns) != len(fields) {
-		t.Fatalf("%d fields, the library has %d", len(fields), len(columns))
+		t.Fatalf(
+			"%d fields, the library has %d",
+			len(fields), len(columns),
+		)
 	}
 	for k, c := range columns {
 		got := fields[k]
 		plain := c.Leaf() && c.MaxRepetitionLevel() == 0
 		if got.Name != c.Name() || (got.Leaf >= 0) != plain {
-			t.Errorf("field %d is %+v, the library has %v", k, got, c)
+			t.Errorf(
+				"field %d is %+v, the library has %v",
+				k, got, c,
+			)
 		}
 		if plain &&
 			(got.Leaf != c.Index() ||
@@ -79,18 +85,41 @@ func TestFieldsOfOldWriters(t *testing.T) {
 		element string // of the compact encoding: from the type on, after which the name "a" stands
 		want    string
 	}{
-		{"\x15\x0C\x25\x02\x18\x01a\x25\x00\x00", "STRING"},
-		{"\x15\x04\x25\x02\x18\x01a\x25\x1C\x00", "INT(64,false)"},
-		{"\x15\x02\x25\x02\x18\x01a\x25\x0A\x15\x04\x15\x12\x00", "DECIMAL(9,2)"},
-		{"\x15\x02\x25\x02\x18\x01a\x25\x0C\x00", "DATE"},
-		{"\x15\x04\x25\x02\x18\x01a\x25\x14\x00", "TIMESTAMP(isAdjustedToUTC=false,unit=MICROS)"},
-		{"\x15\x0E\x15\x0A\x15\x00\x18\x01a\x00", "FIXED_LEN_BYTE_ARRAY(5)"},
+		{
+			"\x15\x0C\x25\x02\x18\x01a\x25\x00\x00",
+			"STRING",
+		},
+		{
+			"\x15\x04\x25\x02\x18\x01a\x25\x1C\x00",
+			"INT(64,false)",
+		},
+		{
+			"\x15\x02\x25\x02\x18\x01a\x25\x0A\x15\x04\x15\x12\x00",
+			"DECIMAL(9,2)",
+		},
+		{
+			"\x15\x02\x25\x02\x18\x01a\x25\x0C\x00",
+			"DATE",
+		},
+		{
+			"\x15\x04\x25\x02\x18\x01a\x25\x14\x00",
+			"TIMESTAMP(isAdjustedToUTC=false,unit=MICROS)",
+		},
+		{
+			"\x15\x0E\x15\x0A\x15\x00\x18\x01a\x00",
+			"FIXED_LEN_BYTE_ARRAY(5)",
+		},
 		{"\x15\x06\x25\x02\x18\x01a\x00", "INT96"},
 	} {
 		f := Footer{schema: []byte("\x2C\x48\x01r\x15\x02\x00" + test.element)}
 		fields, ok := f.Fields()
-		if !ok || len(fields) != 1 || fields[0].String() != test.want {
-			t.Errorf("%q is %v (%v), want %s", test.element, fields, ok, test.want)
+		if !ok ||
+			len(fields) != 1 ||
+			fields[0].String() != test.want {
+			t.Errorf(
+				"%q is %v (%v), want %s",
+				test.element, fields, ok, test.want,
+			)
 		}
 	}
 }
@@ -108,14 +137,36 @@ func TestDamagedSchemas(t *testing.T) {
 		elements []string
 		want     []string // names; nil for damaged
 	}{
-		{[]string{root("\x04"), leaf, leaf}, []string{"a", "a"}},
-		{[]string{root("\x04"), group("\x02"), leaf, leaf}, []string{"g", "a"}},
-		{[]string{root("\x04"), group("\x00"), leaf}, []string{"g", "a"}},
+		{
+			[]string{root("\x04"), leaf, leaf},
+			[]string{"a", "a"},
+		},
+		{
+			[]string{root("\x04"), group("\x02"), leaf, leaf},
+			[]string{"g", "a"},
+		},
+		{
+			[]string{root("\x04"), group("\x00"), leaf},
+			[]string{"g", "a"},
+		},
 		{[]string{root("\x04"), leaf}, nil},
 		{[]string{root("\x02"), leaf, leaf}, nil},
-		{[]string{root("\x02"), group("\x04"), leaf}, nil},
-		{[]string{root("\x02"), group("\x01"), leaf}, nil},
-		{[]string{root("\x02"), group("\xFE\xFF\xFF\xFF\x0F"), leaf}, nil},
+		{
+			[]string{root("\x02"), group("\x04"), leaf},
+			nil,
+		},
+		{
+			[]string{root("\x02"), group("\x01"), leaf},
+			nil,
+		},
+		{
+			[]string{
+				root("\x02"),
+				group("\xFE\xFF\xFF\xFF\x0F"),
+				leaf,
+			},
+			nil,
+		},
 		{nil, nil},
 	} {
 		f := Footer{schema: []byte(string(rune(len(test.elements)<<4|12)) +
@@ -125,8 +176,12 @@ func TestDamagedSchemas(t *testing.T) {
 		for _, field := range fields {
 			names = append(names, field.Name)
 		}
-		if ok != (test.want != nil) || ok && !slices.Equal(names, test.want) {
-			t.Errorf("%q: fields %q, %v; want %q", test.elements, names, ok, test.want)
+		if ok != (test.want != nil) ||
+			ok && !slices.Equal(names, test.want) {
+			t.Errorf(
+				"%q: fields %q, %v; want %q",
+				test.elements, names, ok, test.want,
+			)
 		}
 	}
 }

@@ -38,11 +38,15 @@ func TestFields(t *testing.T) {
 		if !ok {
 			t.Errorf("%s is missing", f.Name)
 		}
-		if f.Name == "Street" && v.String() != "Elm" || f.Name == "Rooms" && v.Int() != 3 {
+		if f.Name == "Street" && v.String() != "Elm" ||
+			f.Name == "Rooms" && v.Int() != 3 {
 			t.Errorf("%s = %v", f.Name, v)
 		}
 		if f.Unit != (f.Name == "owner") {
-			t.Errorf("%s: unit %v", f.Name, f.Unit)
+			t.Errorf(
+				"%s: unit %v",
+				f.Name, f.Unit,
+			)
 		}
 		got = append(
 			got,
@@ -85,7 +89,10 @@ func TestFieldsRejected(t *testing.T) {
 	} {
 		_, err := Fields(typ)
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: %v, want %s", typ, err, want)
+			t.Errorf(
+				"%v: %v, want %s",
+				typ, err, want,
+			)
 		}
 	}
 }

@@ -29,17 +29,27 @@ func TestParse(t *testing.T) {
 			Options:  "by=long put=a:b+c quick=10:1: it takes 10 minutes",
 			Text:     "ls a --trials 10 a10\n",
 		},
-		{Line: 7, Language: "console", Options: "exit=3 file=x"},
+		{
+			Line:     7,
+			Language: "console",
+			Options:  "exit=3 file=x",
+		},
 	}
 	if !slices.Equal(p.Blocks, want) {
-		t.Errorf("blocks %+v, want %+v", p.Blocks, want)
+		t.Errorf(
+			"blocks %+v, want %+v",
+			p.Blocks, want,
+		)
 	}
 	long := p.Blocks[0]
 	console := p.Blocks[1]
 	if long.Runner() != pages.Long ||
 		long.Reason() != "it takes 10 minutes" ||
 		len(long.Unknown()) > 0 {
-		t.Errorf("by %s, %q", long.Runner(), long.Reason())
+		t.Errorf(
+			"by %s, %q",
+			long.Runner(), long.Reason(),
+		)
 	}
 	if whole, quick := long.Commands(false),
 		long.Commands(true); whole != "ls b c --trials 10 a10\n" ||
@@ -57,13 +67,17 @@ func TestParse(t *testing.T) {
 	if !slices.Equal(odd, []string{"no-run"}) {
 		t.Errorf("%q", odd)
 	}
-	if len(p.Prose) != 4 || p.Prose[2] != (pages.Line{Number: 6, Text: "text"}) {
+	if len(p.Prose) != 4 ||
+		p.Prose[2] != (pages.Line{Number: 6, Text: "text"}) {
 		t.Errorf("prose %+v", p.Prose)
 	}
 }
 
 func TestParseRefuses(t *testing.T) {
-	for _, text := range []string{"```sh\nls\n", "* a\n  ```sh\n"} {
+	for _, text := range []string{
+		"```sh\nls\n",
+		"* a\n  ```sh\n",
+	} {
 		_, err := pages.Parse("a.md", text)
 		if err == nil {
 			t.Errorf("%q was accepted", text)

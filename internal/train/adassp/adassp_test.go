@@ -23,10 +23,29 @@ func linearTable(
 ) (*dataset.Table, []dataset.Column, []scaling.Range) {
 	t.Helper()
 	columns := []dataset.Column{
-		{Name: "a", Ranged: true, Lower: -2, Upper: 2},
-		{Name: "b", Ranged: true, Lower: 0, Upper: 2},
-		{Name: "c", Kind: dataset.Category, Categories: []string{"x", "y"}},
-		{Name: "y", Ranged: true, Lower: -6, Upper: 12},
+		{
+			Name:   "a",
+			Ranged: true,
+			Lower:  -2,
+			Upper:  2,
+		},
+		{
+			Name:   "b",
+			Ranged: true,
+			Lower:  0,
+			Upper:  2,
+		},
+		{
+			Name:       "c",
+			Kind:       dataset.Category,
+			Categories: []string{"x", "y"},
+		},
+		{
+			Name:   "y",
+			Ranged: true,
+			Lower:  -6,
+			Upper:  12,
+		},
 	}
 	return testrows.Linear(t, columns, n, noise), columns, testrows.Ranges(columns)
 }
@@ -128,7 +147,10 @@ func TestTargetMean(t *testing.T) {
 	got := fitJointGram(t, 20, budget.AddRemove, tab, columns, ranges).TargetMean
 	want := sum / 20000
 	if math.Abs(got-want) > .1 {
-		t.Errorf("target mean %v, want about %v", got, want)
+		t.Errorf(
+			"target mean %v, want about %v",
+			got, want,
+		)
 	}
 }
 
@@ -162,7 +184,10 @@ func checkStandardErrors(t *testing.T, fit func() *regression.Linear) {
 		variance := (squares[i] - sum[i]*sum[i]/fits) / (fits - 1)
 		ratio := variance / claimed[i]
 		if ratio < .5 || ratio > 1.8 {
-			t.Errorf("number %d: observed variance is %.2f times the claimed one", i, ratio)
+			t.Errorf(
+				"number %d: observed variance is %.2f times the claimed one",
+				i, ratio,
+			)
 		}
 	}
 }
@@ -199,7 +224,10 @@ func TestDegenerateTables(t *testing.T) {
 			t.Errorf("%d rows: %v", n, err)
 		}
 		if !(f.TargetMean >= f.Linear().Lower && f.TargetMean <= f.Linear().Upper) {
-			t.Errorf("%d rows: target mean %v outside the range", n, f.TargetMean)
+			t.Errorf(
+				"%d rows: target mean %v outside the range",
+				n, f.TargetMean,
+			)
 		}
 	}
 }
@@ -229,7 +257,10 @@ func TestPredictionsUseTrainingClamps(t *testing.T) {
 	}
 	for _, v := range out {
 		if !(v >= m.Lower && v <= m.Upper) {
-			t.Errorf("prediction %v outside [%v, %v]", v, m.Lower, m.Upper)
+			t.Errorf(
+				"prediction %v outside [%v, %v]",
+				v, m.Lower, m.Upper,
+			)
 		}
 	}
 }

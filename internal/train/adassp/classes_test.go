@@ -17,8 +17,16 @@ import (
 func TestClassGram(t *testing.T) {
 	const n = 60000
 	columns := []dataset.Column{
-		{Name: "g", Kind: dataset.Category, Categories: []string{"p", "q"}},
-		{Name: "y", Kind: dataset.Category, Categories: []string{"a", "b", "c"}},
+		{
+			Name:       "g",
+			Kind:       dataset.Category,
+			Categories: []string{"p", "q"},
+		},
+		{
+			Name:       "y",
+			Kind:       dataset.Category,
+			Categories: []string{"a", "b", "c"},
+		},
 	}
 	g := make([]int32, n)
 	y := make([]int32, n)
@@ -41,7 +49,10 @@ func TestClassGram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scores := scoresOf(t, 50, budget.AddRemove, tab, columns, make([]scaling.Range, 2))
+	scores := scoresOf(
+		t, 50, budget.AddRemove, tab, columns,
+		make([]scaling.Range, 2),
+	)
 	if len(scores) != 3 {
 		t.Fatalf("%d scores", len(scores))
 	}
@@ -60,7 +71,10 @@ func TestClassGram(t *testing.T) {
 		for i, p := range got {
 			want := share[[2]int32{int32(i), int32(k)}]
 			if math.Abs(p-want) > .01 {
-				t.Errorf("class %d in category %d: score %.4f, share %.4f", k, i, p, want)
+				t.Errorf(
+					"class %d in category %d: score %.4f, share %.4f",
+					k, i, p, want,
+				)
 			}
 		}
 		o := score.Output()
@@ -78,9 +92,23 @@ func threeClasses(
 ) (*dataset.Table, []dataset.Column, []scaling.Range) {
 	t.Helper()
 	columns := []dataset.Column{
-		{Name: "x", Ranged: true, Lower: -1, Upper: 1, Private: true},
-		{Name: "g", Kind: dataset.Category, Categories: []string{"p", "q", "r"}},
-		{Name: "y", Kind: dataset.Category, Categories: []string{"a", "b", "c"}},
+		{
+			Name:    "x",
+			Ranged:  true,
+			Lower:   -1,
+			Upper:   1,
+			Private: true,
+		},
+		{
+			Name:       "g",
+			Kind:       dataset.Category,
+			Categories: []string{"p", "q", "r"},
+		},
+		{
+			Name:       "y",
+			Kind:       dataset.Category,
+			Categories: []string{"a", "b", "c"},
+		},
 	}
 	x := make([]float64, n)
 	g := make([]int32, n)
@@ -100,7 +128,10 @@ func threeClasses(
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tab, columns, []scaling.Range{{Lower: -1, Upper: 1, Declared: true}, {}, {}}
+	return tab, columns, []scaling.Range{
+		{Lower: -1, Upper: 1, Declared: true},
+		{}, {},
+	}
 }
 
 // scoresOf fits classes and returns the scores.

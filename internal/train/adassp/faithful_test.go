@@ -40,7 +40,10 @@ func fitFaithful(
 ) (*method.Fit, *mechanism.Session) {
 	t.Helper()
 	s := faithfulSession(t, epsilon, rel, columns)
-	out, err := AdaSSP{}.Fit(context.Background(), s, dataOf(columns, tab.View(), ranges))
+	out, err := AdaSSP{}.Fit(
+		context.Background(), s,
+		dataOf(columns, tab.View(), ranges),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +102,10 @@ func TestFaithfulRecoversCoefficients(t *testing.T) {
 	}
 	if math.Abs(m.Intercept-3.25) > .06 ||
 		!(m.InterceptStdError > 0 && m.InterceptStdError < .01) { // .25 is half the effect of c
-		t.Errorf("intercept %v +- %v, want about 3.25", m.Intercept, m.InterceptStdError)
+		t.Errorf(
+			"intercept %v +- %v, want about 3.25",
+			m.Intercept, m.InterceptStdError,
+		)
 	}
 	if err := m.Validate(); err != nil {
 		t.Error(err)
@@ -110,7 +116,10 @@ func TestFaithfulRecoversCoefficients(t *testing.T) {
 	}
 	want := sum / 60000
 	if math.Abs(fit.TargetMean-want) > .1 {
-		t.Errorf("target mean %v, want about %v", fit.TargetMean, want)
+		t.Errorf(
+			"target mean %v, want about %v",
+			fit.TargetMean, want,
+		)
 	}
 }
 
@@ -121,8 +130,11 @@ func TestFaithfulPredicts(t *testing.T) {
 	fit, _ := fitFaithful(t, 20, budget.AddRemove, tab, columns, ranges)
 	all := tab.View().Block(0, tab.Len())
 	got, err := fit.Model.Predict(nil, regression.Rows{
-		N:       tab.Len(),
-		Numeric: map[string][]float64{"a": all.Float(0, nil), "b": all.Float(1, nil)},
+		N: tab.Len(),
+		Numeric: map[string][]float64{
+			"a": all.Float(0, nil),
+			"b": all.Float(1, nil),
+		},
 		Codes: map[string]regression.Codes{"c": {
 			Values:     all.Codes(2, nil),
 			Categories: columns[2].Categories,
@@ -159,7 +171,10 @@ func TestFaithfulSubstitutionNoise(t *testing.T) {
 		ratio := b.Sub(adasspNode).Scale(leaf) /
 			a.Sub(adasspNode).Scale(leaf)
 		if math.Abs(ratio-want) > 1e-6 {
-			t.Errorf("%s: ratio %v, want %v", leaf, ratio, want)
+			t.Errorf(
+				"%s: ratio %v, want %v",
+				leaf, ratio, want,
+			)
 		}
 	}
 }
@@ -179,11 +194,19 @@ func TestFaithfulScales(t *testing.T) {
 	}{
 		{eigenvalueLeaf, b2 / (mu * math.Sqrt(.1)), 1e-3}, // the certified width counts
 		{matrixLeaf, b2 / (mu * math.Sqrt(.45)), 1e-5},
-		{momentsLeaf, math.Sqrt(b2) / (mu * math.Sqrt(.45)), 1e-5},
+		{
+			momentsLeaf,
+			math.Sqrt(b2) / (mu * math.Sqrt(.45)),
+			1e-5,
+		},
 	} {
 		got := s.Scale(c.leaf)
-		if got < c.want*(1-1e-6) || got > c.want*(1+c.tol) {
-			t.Errorf("%s: noise %v, want %v", c.leaf, got, c.want)
+		if got < c.want*(1-1e-6) ||
+			got > c.want*(1+c.tol) {
+			t.Errorf(
+				"%s: noise %v, want %v",
+				c.leaf, got, c.want,
+			)
 		}
 	}
 }
@@ -229,9 +252,16 @@ func TestFaithfulSolveExact(t *testing.T) {
 	x := mat.NewDense(
 		5,
 		3,
-		[]float64{1, 0, .5, 0, 1, .5, 1, 1, .5, -1, .5, .5, .3, -.7, .5},
+		[]float64{
+			1, 0, .5, 0, 1, .5, 1,
+			1, .5, -1, .5, .5,
+			.3, -.7, .5,
+		},
 	)
-	y := mat.NewVecDense(5, []float64{2, -1, 1.5, -2, 1})
+	y := mat.NewVecDense(
+		5,
+		[]float64{2, -1, 1.5, -2, 1},
+	)
 	r := noisyMoments{
 		matrix:  linear.Packed{P: 3, Values: make([]float64, 6)},
 		moments: make([]float64, 3),
@@ -251,7 +281,10 @@ func TestFaithfulSolveExact(t *testing.T) {
 	}
 	for i, v := range r.solve().Theta {
 		if math.Abs(v-want.AtVec(i)) > 1e-9 {
-			t.Errorf("theta[%d] = %v, want %v", i, v, want.AtVec(i))
+			t.Errorf(
+				"theta[%d] = %v, want %v",
+				i, v, want.AtVec(i),
+			)
 		}
 	}
 }
@@ -278,7 +311,11 @@ func TestFaithfulSolveIsTotal(t *testing.T) {
 					math.IsInf(v, 0) ||
 					!(fit.Cov.At(i, i) >= 0) ||
 					math.IsInf(fit.Cov.At(i, i), 0) {
-					t.Errorf("%s: theta %v, variance %v", name, fit.Theta, fit.Cov.At(i, i))
+					t.Errorf(
+						"%s: theta %v, variance %v",
+						name, fit.Theta,
+						fit.Cov.At(i, i),
+					)
 				}
 			}
 		}
@@ -292,7 +329,10 @@ func TestFaithfulDegenerateTables(t *testing.T) {
 		tab, columns, ranges := linearTable(t, n, 0)
 		data := make([]dataset.ColumnData, 4)
 		for i := range n {
-			strange := []float64{math.NaN(), math.Inf(1), -1e300, 7}[i%4]
+			strange := []float64{
+				math.NaN(),
+				math.Inf(1), -1e300, 7,
+			}[i%4]
 			data[0].Floats = append(data[0].Floats, strange)
 			data[1].Floats = append(data[1].Floats, math.NaN())
 			data[2].Codes = append(data[2].Codes, 2)
@@ -307,7 +347,10 @@ func TestFaithfulDegenerateTables(t *testing.T) {
 				f, _ := fitFaithful(t, 1, rel, tab, columns, ranges)
 				err := f.Model.(*regression.ClippedLinear).Validate()
 				if err != nil {
-					t.Errorf("%d %s rows: %v", n, name, err)
+					t.Errorf(
+						"%d %s rows: %v",
+						n, name, err,
+					)
 				}
 				if !(f.TargetMean >= f.Linear().Lower &&
 					f.TargetMean <= f.Linear().Upper) {
@@ -330,7 +373,11 @@ func TestFaithfulWithoutFeatures(t *testing.T) {
 	fit, err := AdaSSP{}.Fit(
 		context.Background(),
 		s,
-		dataOf(columns[3:], tab.View().Columns([]int{3}), ranges[3:]),
+		dataOf(
+			columns[3:],
+			tab.View().Columns([]int{3}),
+			ranges[3:],
+		),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -471,7 +518,10 @@ func TestPredictionClipsAsTraining(t *testing.T) {
 		0, 0, 0, 180, 90,
 		0, 0, 60, 90, 75,
 	})
-	fit := frame.Fit(theta, mat.NewSymDense(5, nil), 0, linear.NewDistribution(second, 1))
+	fit := frame.Fit(
+		theta, mat.NewSymDense(5, nil), 0,
+		linear.NewDistribution(second, 1),
+	)
 
 	rows := frame.NewLimitedRows(mechanism.NewMaker(budget.AddRemove))
 	all := tab.View().Block(0, tab.Len())
@@ -480,8 +530,11 @@ func TestPredictionClipsAsTraining(t *testing.T) {
 	before.Encode(all)
 	faithfulSession(t, 1, budget.AddRemove, columns).NewGram(frame.Slots(), frame.LimitedNorm()).Add(rows.X)
 	got, err := fit.Model.Predict(nil, regression.Rows{
-		N:       tab.Len(),
-		Numeric: map[string][]float64{"a": all.Float(0, nil), "b": all.Float(1, nil)},
+		N: tab.Len(),
+		Numeric: map[string][]float64{
+			"a": all.Float(0, nil),
+			"b": all.Float(1, nil),
+		},
 		Codes: map[string]regression.Codes{"c": {
 			Values:     all.Codes(2, nil),
 			Categories: columns[2].Categories,
@@ -506,11 +559,17 @@ func TestPredictionClipsAsTraining(t *testing.T) {
 		// An entry is truncated twice and the factor once, 2^-14 and 2^-15.
 		want = y.Center() + y.Half()*want
 		if math.Abs(v-want) > y.Half()*1.5*3*0x1p-14 {
-			t.Fatalf("row %d: %v, training saw %v", i, v, want)
+			t.Fatalf(
+				"row %d: %v, training saw %v",
+				i, v, want,
+			)
 		}
 	}
 	if shortened < 20 || shortened > 280 {
-		t.Errorf("%d of 300 rows were shortened; the test means to see both kinds", shortened)
+		t.Errorf(
+			"%d of 300 rows were shortened; the test means to see both kinds",
+			shortened,
+		)
 	}
 }
 
@@ -525,14 +584,21 @@ func TestShares(t *testing.T) {
 		"defaults": {nil, [3]float64{eigenvalueShare, matrixShare, momentsShare}},
 		"one": {
 			method.Values{gramKey: .64},
-			[3]float64{.36 * .1 / .55, .64, .36 * .45 / .55},
+			[3]float64{
+				.36 * .1 / .55, .64,
+				.36 * .45 / .55,
+			},
 		},
 		"two": {
 			method.Values{gramKey: .3, eigenvalueKey: .2},
 			[3]float64{.2, .3, .5},
 		},
 		"thirds": {
-			method.Values{gramKey: third, crossKey: third, eigenvalueKey: third},
+			method.Values{
+				gramKey:       third,
+				crossKey:      third,
+				eigenvalueKey: third,
+			},
 			[3]float64{third, third, third},
 		},
 	} {
@@ -555,16 +621,26 @@ func TestShares(t *testing.T) {
 		}
 		for i, want := range c.want {
 			if math.Abs(got[i]/total-want) > 1e-6 {
-				t.Errorf("%s: shares %v of %v, want %v", name, got, total, c.want)
+				t.Errorf(
+					"%s: shares %v of %v, want %v",
+					name, got, total, c.want,
+				)
 			}
 		}
 		key, message, _ := checkShares(c.values)
 		if key != "" {
-			t.Errorf("%s: %s %s", name, key, message)
+			t.Errorf(
+				"%s: %s %s",
+				name, key, message,
+			)
 		}
 	}
 	for name, v := range map[string]method.Values{
-		"sum":          {gramKey: .5, crossKey: .4, eigenvalueKey: .2},
+		"sum": {
+			gramKey:       .5,
+			crossKey:      .4,
+			eigenvalueKey: .2,
+		},
 		"nothing left": {gramKey: .5, crossKey: .5},
 		"range":        {gramKey: 1.5},
 		"NaN":          {crossKey: math.NaN()},
@@ -576,7 +652,10 @@ func TestShares(t *testing.T) {
 		}
 		key, message, hint := checkShares(v)
 		if !v.Has(key) || message == "" || hint == "" {
-			t.Errorf("%s: %q %q (%q)", name, key, message, hint)
+			t.Errorf(
+				"%s: %q %q (%q)",
+				name, key, message, hint,
+			)
 		}
 	}
 }

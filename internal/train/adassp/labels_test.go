@@ -78,7 +78,10 @@ func TestPrivateTargetIsLeastSquares(t *testing.T) {
 		}
 		d := m.Terms[2].Coefficient - m.Terms[3].Coefficient
 		if math.Abs(d-.5) > .03 {
-			t.Errorf("%s: category effect %v, want .5", trainer.Name(), d)
+			t.Errorf(
+				"%s: category effect %v, want .5",
+				trainer.Name(), d,
+			)
 		}
 	}
 }
@@ -91,7 +94,10 @@ func TestPrivateTargetNeedsPublicFeatures(t *testing.T) {
 	for _, trainer := range []method.Trainer{JointGram{}, AdaSSP{}} {
 		_, err := labelFit(t, trainer, 1, tab, columns, ranges)
 		if !errors.Is(err, mechanism.ErrRelation) {
-			t.Errorf("%s: %v", trainer.Name(), err)
+			t.Errorf(
+				"%s: %v",
+				trainer.Name(), err,
+			)
 		}
 	}
 }

@@ -70,7 +70,11 @@ func TestPartlyReplays(t *testing.T) {
 		// The private part moves from one extreme to another.
 		first := mechanism.NewRecorder(3)
 		want := run(edit(at, 2, 0), first)
-		for _, a := range []float64{-2, 0, 1e300, math.NaN(), math.Inf(-1)} {
+		for _, a := range []float64{
+			-2, 0, 1e300,
+			math.NaN(),
+			math.Inf(-1),
+		} {
 			for _, c := range []int32{0, 1, 2} {
 				second := first.Replay()
 				got := run(edit(at, a, c), second)
@@ -80,7 +84,10 @@ func TestPartlyReplays(t *testing.T) {
 				}
 				closest = max(closest, ratio)
 				if !reflect.DeepEqual(got, want) {
-					t.Errorf("record %d with a = %v, c = %d changes the model", at, a, c)
+					t.Errorf(
+						"record %d with a = %v, c = %d changes the model",
+						at, a, c,
+					)
 				}
 			}
 		}
@@ -140,7 +147,11 @@ func TestPartlyClassesReplay(t *testing.T) {
 	for at := range tab.Len() {
 		first := mechanism.NewRecorder(3)
 		want := run(at, -1, first)
-		for _, x := range []float64{1, 0, .3, 1e300, math.NaN(), math.Inf(1)} {
+		for _, x := range []float64{
+			1, 0, .3, 1e300,
+			math.NaN(),
+			math.Inf(1),
+		} {
 			second := first.Replay()
 			got := run(at, x, second)
 			faults, ratio := mechanism.Compare(first, second)
@@ -149,7 +160,10 @@ func TestPartlyClassesReplay(t *testing.T) {
 			}
 			closest = max(closest, ratio)
 			if !reflect.DeepEqual(got, want) {
-				t.Errorf("record %d with x = %v changes the model", at, x)
+				t.Errorf(
+					"record %d with x = %v changes the model",
+					at, x,
+				)
 			}
 		}
 	}

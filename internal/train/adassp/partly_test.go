@@ -40,7 +40,13 @@ func partlyTable(
 // TestPartlyRecoversCoefficients checks that the coefficients come out in the right places whichever columns are
 // private: first or last, numeric or a category.
 func TestPartlyRecoversCoefficients(t *testing.T) {
-	for _, private := range [][]string{{"a"}, {"b", "c"}, {"c"}, {"a", "b", "c"}, nil} {
+	for _, private := range [][]string{
+		{"a"},
+		{"b", "c"},
+		{"c"},
+		{"a", "b", "c"},
+		nil,
+	} {
 		tab, columns, ranges := partlyTable(t, 60000, .1, private...)
 		f := fitJointGram(t, 20, budget.SubstitutePrivateColumns, tab, columns, ranges)
 		m := f.Linear()
@@ -63,7 +69,10 @@ func TestPartlyRecoversCoefficients(t *testing.T) {
 		}
 		d := m.Terms[2].Coefficient - m.Terms[3].Coefficient
 		if math.Abs(d-.5) > .1 {
-			t.Errorf("%v private: category effect %v, want .5", private, d)
+			t.Errorf(
+				"%v private: category effect %v, want .5",
+				private, d,
+			)
 		}
 		sum := 0.0
 		for _, y := range tab.Float(3) {
@@ -71,7 +80,10 @@ func TestPartlyRecoversCoefficients(t *testing.T) {
 		}
 		mean := sum / 60000
 		if math.Abs(f.TargetMean-mean) > 1e-3 { // exact but for the grid
-			t.Errorf("%v private: target mean %v, want %v", private, f.TargetMean, mean)
+			t.Errorf(
+				"%v private: target mean %v, want %v",
+				private, f.TargetMean, mean,
+			)
 		}
 	}
 }
@@ -84,7 +96,10 @@ func TestPartlyStdErrors(t *testing.T) {
 	for _, c := range []struct {
 		private []string
 		least   float64
-	}{{[]string{"b"}, .8}, {[]string{"b", "c"}, .6}} {
+	}{
+		{[]string{"b"}, .8},
+		{[]string{"b", "c"}, .6},
+	} {
 		tab, columns, ranges := partlyTable(t, 20000, .1, c.private...)
 		const fits = 300
 		sums := make([]float64, 4)
@@ -134,7 +149,11 @@ func TestPartlyIsMoreExact(t *testing.T) {
 	).Linear()
 	all := fitJointGram(t, 1, budget.Substitute, tab, columns, ranges).Linear()
 	if part.Terms[0].StdError >= all.Terms[0].StdError/2 {
-		t.Errorf("%v, under substitution %v", part.Terms[0].StdError, all.Terms[0].StdError)
+		t.Errorf(
+			"%v, under substitution %v",
+			part.Terms[0].StdError,
+			all.Terms[0].StdError,
+		)
 	}
 }
 
@@ -142,7 +161,11 @@ func TestPartlyIsMoreExact(t *testing.T) {
 // public and come last, and that the target has the largest weight.
 func TestPartlyLayout(t *testing.T) {
 	l := newLayout(
-		[]dataset.Column{{Name: "u"}, {Name: "z", Private: true}, {Name: "y"}},
+		[]dataset.Column{
+			{Name: "u"},
+			{Name: "z", Private: true},
+			{Name: "y"},
+		},
 		nil,
 	)
 	if len(l.public) != 3 ||
@@ -151,8 +174,12 @@ func TestPartlyLayout(t *testing.T) {
 		l.limit != scaling.NumericNorm {
 		t.Errorf("%+v", l)
 	}
-	if l.weights[1] <= l.weights[0] || l.weights[2] != l.weights[0] {
-		t.Errorf("weights %v: the target's is the largest", l.weights)
+	if l.weights[1] <= l.weights[0] ||
+		l.weights[2] != l.weights[0] {
+		t.Errorf(
+			"weights %v: the target's is the largest",
+			l.weights,
+		)
 	}
 }
 
@@ -168,7 +195,8 @@ func TestPartlyPrivateTarget(t *testing.T) {
 		columns,
 		ranges,
 	).Linear()
-	if m.Terms[0].StdError == 0 || math.Abs(m.Terms[0].Coefficient-2) > .5 {
+	if m.Terms[0].StdError == 0 ||
+		math.Abs(m.Terms[0].Coefficient-2) > .5 {
 		t.Errorf("%+v", m.Terms[0])
 	}
 	if protectsFeaturesOnly(columns, budget.SubstitutePrivateColumns) {

@@ -49,11 +49,20 @@ func TestSpreadsHoldTheirMean(t *testing.T) {
 			}
 		}
 		if held <= least {
-			t.Errorf("%s: %d of %d intervals hold the mean", name, held, 3*fits)
+			t.Errorf(
+				"%s: %d of %d intervals hold the mean",
+				name, held, 3*fits,
+			)
 		}
-		for j, want := range []float64{2 / math.Sqrt(3), 1 / math.Sqrt(3), .25} {
+		for j, want := range []float64{
+			2 / math.Sqrt(3),
+			1 / math.Sqrt(3), .25,
+		} {
 			if math.Abs(mean[j]-want) > .2*want {
-				t.Errorf("%s: column %d: %v, want about %v", name, j, mean[j], want)
+				t.Errorf(
+					"%s: column %d: %v, want about %v",
+					name, j, mean[j], want,
+				)
 			}
 		}
 	}
@@ -64,7 +73,10 @@ func TestSpreadsWithoutRecordsAreFinite(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 0, 0)
 	for range 20 {
 		f := fitJointGram(t, 1, budget.AddRemove, tab, columns, ranges)
-		for _, x := range regression.Importances(f.Model.Inputs(), f.Spreads, .95) {
+		for _, x := range regression.Importances(
+			f.Model.Inputs(), f.Spreads,
+			.95,
+		) {
 			if math.IsNaN(x.Value+x.Lower+x.Upper) ||
 				math.IsInf(x.Upper, 0) ||
 				!(x.Lower <= x.Value && x.Value <= x.Upper) {

@@ -31,7 +31,11 @@ func recordGradients(
 	)
 	priced, err := budget.Calibrate(
 		node,
-		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel},
+		budget.Target{
+			Epsilon:  1,
+			Delta:    1e-6,
+			Relation: rel,
+		},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -80,11 +84,30 @@ func vectorDistance(a, b mechanism.Vector) float64 {
 // sensitivity, and that some record moves it by almost as much.
 func TestGradientSensitivity(t *testing.T) {
 	columns := []dataset.Column{
-		{Name: "a", Ranged: true, Lower: -1, Upper: 1},
-		{Name: "b", Ranged: true, Lower: -1, Upper: 1},
-		{Name: "y", Ranged: true, Lower: -1, Upper: 1},
+		{
+			Name:   "a",
+			Ranged: true,
+			Lower:  -1,
+			Upper:  1,
+		},
+		{
+			Name:   "b",
+			Ranged: true,
+			Lower:  -1,
+			Upper:  1,
+		},
+		{
+			Name:   "y",
+			Ranged: true,
+			Lower:  -1,
+			Upper:  1,
+		},
 	}
-	values := []float64{-1e9, -.3, 0, 1, math.Inf(1), math.NaN()}
+	values := []float64{
+		-1e9, -.3, 0, 1,
+		math.Inf(1),
+		math.NaN(),
+	}
 	var records [][]float64
 	for _, a := range values {
 		for _, b := range values {
@@ -94,7 +117,11 @@ func TestGradientSensitivity(t *testing.T) {
 		}
 	}
 	for _, clip := range []float64{minClip, .3, defaultClip, maxClip} {
-		for _, theta := range [][]float64{{0, 0, 0}, {5, -3, 20}, {-900, 400, 1e5}} {
+		for _, theta := range [][]float64{
+			{0, 0, 0},
+			{5, -3, 20},
+			{-900, 400, 1e5},
+		} {
 			reached := .99
 			if theta[2] == 0 { // the residual is the target, which lies within [-1, 1]
 				reached *= min(1, 1/clip)
@@ -136,7 +163,12 @@ func TestBoostedReplays(t *testing.T) {
 	for _, trainer := range []BoostedAdaSSP{
 		{},
 		{Rounds: 6},
-		{Rounds: 4, Clip: .2, Shrinkage: .5, GramShare: .3},
+		{
+			Rounds:    4,
+			Clip:      .2,
+			Shrinkage: .5,
+			GramShare: .3,
+		},
 	} {
 		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 			run := func(tab *dataset.Table, recorder *mechanism.Recorder) []byte {
@@ -146,7 +178,11 @@ func TestBoostedReplays(t *testing.T) {
 				}
 				priced, err := budget.Calibrate(
 					budget.Sequence("run", node),
-					budget.Target{Epsilon: 40, Delta: 1e-6, Relation: rel},
+					budget.Target{
+						Epsilon:  40,
+						Delta:    1e-6,
+						Relation: rel,
+					},
 				)
 				if err != nil {
 					t.Fatal(err)
@@ -170,7 +206,10 @@ func TestBoostedReplays(t *testing.T) {
 			closest := 0.
 			rounds := len(first.Releases()) - 1
 			if rounds < 2 || trainer.Rounds != 0 && rounds != trainer.Rounds {
-				t.Errorf("%+v, %v: %d rounds", trainer, rel, rounds)
+				t.Errorf(
+					"%+v, %v: %d rounds",
+					trainer, rel, rounds,
+				)
 			}
 			for _, neighbour := range x.crossedNeighbours(t, rel) {
 				second := first.Replay()
@@ -178,10 +217,16 @@ func TestBoostedReplays(t *testing.T) {
 				faults, ratio := mechanism.Compare(first, second)
 				closest = max(closest, ratio)
 				for _, f := range faults {
-					t.Errorf("%+v, %v: %s", trainer, rel, f)
+					t.Errorf(
+						"%+v, %v: %s",
+						trainer, rel, f,
+					)
 				}
 				if !bytes.Equal(got, want) {
-					t.Errorf("%+v, %v: the model depends on the record", trainer, rel)
+					t.Errorf(
+						"%+v, %v: the model depends on the record",
+						trainer, rel,
+					)
 				}
 			}
 			if closest < .5 || closest > 1 {

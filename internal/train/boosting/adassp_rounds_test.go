@@ -75,7 +75,10 @@ func TestChosenRounds(t *testing.T) {
 		noise       float64
 		least, most int
 	}{
-		"few records": {[]float64{30, 10, 5, 2}, 10, 100, 1, 1},
+		"few records": {
+			[]float64{30, 10, 5, 2},
+			10, 100, 1, 1,
+		},
 		"no noise to speak of": {
 			[]float64{3e4, 9e3, 500, 40},
 			10,
@@ -83,10 +86,13 @@ func TestChosenRounds(t *testing.T) {
 			maxChosenRounds,
 			maxChosenRounds,
 		},
-		"in between": {[]float64{3e4, 9e3, 500, 40}, 10, 1, 2, 5},
-		"no matrix":  {[]float64{0, 0}, 1, 1, 1, 1},
-		"negative":   {[]float64{-5, -9}, 1, 1, 1, 1},
-		"no noise":   {[]float64{5, 9}, 0, 0, 1, maxChosenRounds},
+		"in between": {
+			[]float64{3e4, 9e3, 500, 40},
+			10, 1, 2, 5,
+		},
+		"no matrix": {[]float64{0, 0}, 1, 1, 1, 1},
+		"negative":  {[]float64{-5, -9}, 1, 1, 1, 1},
+		"no noise":  {[]float64{5, 9}, 0, 0, 1, maxChosenRounds},
 		"unbounded": {
 			[]float64{math.MaxFloat64, 1},
 			1,
@@ -97,7 +103,10 @@ func TestChosenRounds(t *testing.T) {
 	} {
 		got := chosenRounds(diagonalSolver(c.values, c.sigma, 1), c.noise)
 		if got < c.least || got > c.most {
-			t.Errorf("%s: %d rounds, want %d to %d", name, got, c.least, c.most)
+			t.Errorf(
+				"%s: %d rounds, want %d to %d",
+				name, got, c.least, c.most,
+			)
 		}
 	}
 }

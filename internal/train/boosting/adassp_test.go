@@ -44,10 +44,29 @@ func (x sample) trainingData(rel budget.Relation) method.Data {
 func linearSample(t testing.TB, n int, noise float64) sample {
 	t.Helper()
 	columns := []dataset.Column{
-		{Name: "a", Ranged: true, Lower: -4, Upper: 4},
-		{Name: "b", Ranged: true, Lower: -3, Upper: 5},
-		{Name: "c", Kind: dataset.Category, Categories: []string{"x", "y"}},
-		{Name: "y", Ranged: true, Lower: -6, Upper: 12},
+		{
+			Name:   "a",
+			Ranged: true,
+			Lower:  -4,
+			Upper:  4,
+		},
+		{
+			Name:   "b",
+			Ranged: true,
+			Lower:  -3,
+			Upper:  5,
+		},
+		{
+			Name:       "c",
+			Kind:       dataset.Category,
+			Categories: []string{"x", "y"},
+		},
+		{
+			Name:   "y",
+			Ranged: true,
+			Lower:  -6,
+			Upper:  12,
+		},
 	}
 	return sample{testrows.Linear(t, columns, n, noise), columns, testrows.Ranges(columns)}
 }
@@ -132,7 +151,10 @@ func TestRecoversCoefficients(t *testing.T) {
 		}
 		d := m.Terms[2].Coefficient - m.Terms[3].Coefficient
 		if math.Abs(d-.5) > .08 {
-			t.Errorf("%d rounds: category effect %v, want .5", rounds, d)
+			t.Errorf(
+				"%d rounds: category effect %v, want .5",
+				rounds, d,
+			)
 		}
 		if err := m.Validate(); err != nil {
 			t.Error(err)
@@ -159,7 +181,10 @@ func TestTargetMean(t *testing.T) {
 		fit, _ := x.trainAdaSSP(t, rounds, 20, budget.AddRemove)
 		want := sum / 20000
 		if math.Abs(fit.TargetMean-want) > .15 {
-			t.Errorf("%d rounds: target mean %v, want about %v", rounds, fit.TargetMean, want)
+			t.Errorf(
+				"%d rounds: target mean %v, want about %v",
+				rounds, fit.TargetMean, want,
+			)
 		}
 	}
 }
@@ -236,11 +261,16 @@ func TestSettingsScaleTheNoise(t *testing.T) {
 		{BoostedAdaSSP{Rounds: 4, Clip: .25}, 1, .25},
 		{BoostedAdaSSP{Rounds: 4, Clip: 3}, 1, 3},
 		{BoostedAdaSSP{Rounds: 4, Shrinkage: .5}, 1, 1},
-		{BoostedAdaSSP{Rounds: 4, GramShare: .2}, math.Sqrt(.5 / .2), math.Sqrt(.5 / .8)},
+		{
+			BoostedAdaSSP{Rounds: 4, GramShare: .2},
+			math.Sqrt(.5 / .2),
+			math.Sqrt(.5 / .8),
+		},
 		{BoostedAdaSSP{Rounds: 9}, 1, 1.5},
 	} {
 		a, b := scales(c.trainer)
-		if math.Abs(a/gram/c.gram-1) > 1e-4 || math.Abs(b/gradients/c.gradients-1) > 1e-4 {
+		if math.Abs(a/gram/c.gram-1) > 1e-4 ||
+			math.Abs(b/gradients/c.gradients-1) > 1e-4 {
 			t.Errorf(
 				"%+v: noise %v and %v times that of the defaults, want %v and %v",
 				c.trainer,
@@ -271,7 +301,10 @@ func TestNoiseScalesMatchPlan(t *testing.T) {
 		} {
 			got := s.Scale(c.leaf)
 			if math.Abs(got/c.want-1) > 1e-5 {
-				t.Errorf("%d rounds, %s: noise %v, want %v", rounds, c.leaf, got, c.want)
+				t.Errorf(
+					"%d rounds, %s: noise %v, want %v",
+					rounds, c.leaf, got, c.want,
+				)
 			}
 			ratio := sub.Scale(c.leaf) / s.Scale(c.leaf)
 			if math.Abs(ratio-c.factor) > 1e-6 {
@@ -293,7 +326,10 @@ func TestRoundsAreReleasedOnce(t *testing.T) {
 	_, s := x.trainAdaSSP(t, 6, 1, budget.AddRemove)
 	for _, e := range s.Events() {
 		if e.Released != e.Law.Draws {
-			t.Errorf("%s: %d of %d draws released", e.Path, e.Released, e.Law.Draws)
+			t.Errorf(
+				"%s: %d of %d draws released",
+				e.Path, e.Released, e.Law.Draws,
+			)
 		}
 	}
 	n := len(s.Events())
@@ -346,7 +382,10 @@ func TestGradient(t *testing.T) {
 		t.Error("the sums differ from the definition")
 	}
 	if clamped < 20 || clamped > 480 {
-		t.Errorf("%d of 500 residuals were clamped; the test means to see both kinds", clamped)
+		t.Errorf(
+			"%d of 500 residuals were clamped; the test means to see both kinds",
+			clamped,
+		)
 	}
 }
 
@@ -369,9 +408,15 @@ func TestRowOrder(t *testing.T) {
 		i := (k*2711 + 13) % x.tab.Len()
 		for j, c := range x.columns {
 			if c.Kind == dataset.Category {
-				data[j].Codes = append(data[j].Codes, x.tab.Codes(j)[i])
+				data[j].Codes = append(
+					data[j].Codes,
+					x.tab.Codes(j)[i],
+				)
 			} else {
-				data[j].Floats = append(data[j].Floats, x.tab.Float(j)[i])
+				data[j].Floats = append(
+					data[j].Floats,
+					x.tab.Float(j)[i],
+				)
 			}
 		}
 	}
@@ -413,7 +458,10 @@ func TestDegenerateTables(t *testing.T) {
 		plain := linearSample(t, n, 0)
 		data := make([]dataset.ColumnData, 4)
 		for i := range n {
-			strange := []float64{math.NaN(), math.Inf(1), -1e300, 7}[i%4]
+			strange := []float64{
+				math.NaN(),
+				math.Inf(1), -1e300, 7,
+			}[i%4]
 			data[0].Floats = append(data[0].Floats, strange)
 			data[1].Floats = append(data[1].Floats, math.NaN())
 			data[2].Codes = append(data[2].Codes, 2)
@@ -428,7 +476,10 @@ func TestDegenerateTables(t *testing.T) {
 					fit, _ := x.trainAdaSSP(t, rounds, 1, rel)
 					err := fit.Model.(*regression.ClippedLinear).Validate()
 					if err != nil {
-						t.Errorf("%d %s rows: %v", n, name, err)
+						t.Errorf(
+							"%d %s rows: %v",
+							n, name, err,
+						)
 					}
 					if !(fit.TargetMean >= fit.Linear().Lower &&
 						fit.TargetMean <= fit.Linear().Upper) {

@@ -17,9 +17,24 @@ import (
 func coupledSample(t testing.TB, n int) sample {
 	t.Helper()
 	columns := []dataset.Column{
-		{Name: "a", Ranged: true, Lower: -4, Upper: 4},
-		{Name: "b", Ranged: true, Lower: -4, Upper: 4},
-		{Name: "y", Ranged: true, Lower: -5, Upper: 5},
+		{
+			Name:   "a",
+			Ranged: true,
+			Lower:  -4,
+			Upper:  4,
+		},
+		{
+			Name:   "b",
+			Ranged: true,
+			Lower:  -4,
+			Upper:  4,
+		},
+		{
+			Name:   "y",
+			Ranged: true,
+			Lower:  -5,
+			Upper:  5,
+		},
 	}
 	data := make([]dataset.ColumnData, 3)
 	p := testrows.Points(3)
@@ -112,7 +127,10 @@ func TestPasses(t *testing.T) {
 		}
 		got := b.passes(0, 0)
 		if b.rounds != rounds || len(got) != passes {
-			t.Errorf("%s: %d rounds of %d passes", name, b.rounds, len(got))
+			t.Errorf(
+				"%s: %d rounds of %d passes",
+				name, b.rounds, len(got),
+			)
 		}
 	}
 }
@@ -135,7 +153,10 @@ func TestRoundsLearn(t *testing.T) {
 	}
 	for _, e := range s.Events() {
 		if e.Released != e.Law.Draws {
-			t.Errorf("%s: %d of %d draws", e.Path, e.Released, e.Law.Draws)
+			t.Errorf(
+				"%s: %d of %d draws",
+				e.Path, e.Released, e.Law.Draws,
+			)
 		}
 	}
 }

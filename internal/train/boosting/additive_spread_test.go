@@ -12,9 +12,15 @@ import (
 func truthOfCurves(x sample) []float64 {
 	out := make([]float64, 4)
 	for j, f := range []func(float64) float64{
-		func(a float64) float64 { return 2 * math.Sin(3*a) },
-		func(b float64) float64 { return 3 * b * b },
-		func(c float64) float64 { return c / 2 },
+		func(a float64) float64 {
+			return 2 * math.Sin(3*a)
+		},
+		func(b float64) float64 {
+			return 3 * b * b
+		},
+		func(c float64) float64 {
+			return c / 2
+		},
 	} {
 		sum := 0.
 		squares := 0.
@@ -48,7 +54,10 @@ func TestSpreadsHoldTheTruth(t *testing.T) {
 		}
 	}
 	if held <= 150 {
-		t.Errorf("%d of %d intervals hold the truth", held, of)
+		t.Errorf(
+			"%d of %d intervals hold the truth",
+			held, of,
+		)
 	}
 }
 

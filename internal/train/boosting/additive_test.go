@@ -26,11 +26,35 @@ import (
 func curvedSample(t testing.TB, n int, noise float64) sample {
 	t.Helper()
 	columns := []dataset.Column{
-		{Name: "a", Ranged: true, Lower: -1, Upper: 1},
-		{Name: "b", Ranged: true, Lower: -1, Upper: 1},
-		{Name: "c", Ranged: true, Lower: -1, Upper: 2},
-		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}},
-		{Name: "y", Ranged: true, Lower: -5, Upper: 5},
+		{
+			Name:   "a",
+			Ranged: true,
+			Lower:  -1,
+			Upper:  1,
+		},
+		{
+			Name:   "b",
+			Ranged: true,
+			Lower:  -1,
+			Upper:  1,
+		},
+		{
+			Name:   "c",
+			Ranged: true,
+			Lower:  -1,
+			Upper:  2,
+		},
+		{
+			Name:       "k",
+			Kind:       dataset.Category,
+			Categories: []string{"x", "y"},
+		},
+		{
+			Name:   "y",
+			Ranged: true,
+			Lower:  -5,
+			Upper:  5,
+		},
 	}
 	data := make([]dataset.ColumnData, 5)
 	p := testrows.Points(11)
@@ -89,15 +113,24 @@ func TestAdditiveFindsCurves(t *testing.T) {
 		linear := regression.R2(line, target)
 		if all < .97 ||
 			linear > .8 {
-			t.Errorf("%v: R² %v, of the linear part alone %v", rel, all, linear)
+			t.Errorf(
+				"%v: R² %v, of the linear part alone %v",
+				rel, all, linear,
+			)
 		}
 		for _, s := range m.Shapes {
 			if m.Columns[s.Column].Name == "c" {
-				t.Errorf("%v: a two-valued column has a shape", rel)
+				t.Errorf(
+					"%v: a two-valued column has a shape",
+					rel,
+				)
 			}
 		}
 		if len(m.Shapes) != 2 {
-			t.Errorf("%v: %d shapes", rel, len(m.Shapes))
+			t.Errorf(
+				"%v: %d shapes",
+				rel, len(m.Shapes),
+			)
 		}
 	}
 }
@@ -121,13 +154,19 @@ func TestAdditiveKeepsItsPredictions(t *testing.T) {
 	target := b.frame.Target()
 	state := b.state.computeView(x.tab.View())
 	for i, v := range got {
-		want := target.Center() + target.Half()*min(max(state.f[i], -1), 1)
+		want := target.Center() + target.Half()*min(
+			max(state.f[i], -1),
+			1,
+		)
 		if math.Abs(v-want) > .01 {
 			far++
 		}
 	}
 	if far > 50 {
-		t.Errorf("%d of %d predictions differ", far, len(got))
+		t.Errorf(
+			"%d of %d predictions differ",
+			far, len(got),
+		)
 	}
 }
 
@@ -172,24 +211,36 @@ func TestAdditiveSpendsItsPlan(t *testing.T) {
 	mu2 := 0.0
 	for _, e := range events {
 		if e.Released != e.Law.Draws {
-			t.Errorf("%s: %d of %d draws released", e.Path, e.Released, e.Law.Draws)
+			t.Errorf(
+				"%s: %d of %d draws released",
+				e.Path, e.Released, e.Law.Draws,
+			)
 		}
 		mu2 += float64(e.Law.Draws) * e.Law.Mu * e.Law.Mu
 	}
 	mu := budget.GaussianMu(1, 1e-6)
 	if math.Abs(math.Sqrt(mu2)/mu-1) > 1e-5 {
-		t.Errorf("the leaves spend mu %v of %v", math.Sqrt(mu2), mu)
+		t.Errorf(
+			"the leaves spend mu %v of %v",
+			math.Sqrt(mu2), mu,
+		)
 	}
 	// The columns a, b and c and the score are counted: sensitivity 2.
 	got := s.Scale(countsLeaf)
 	want := 2 / s.Mu(countsLeaf)
 	if math.Abs(got/want-1) > 1e-5 {
-		t.Errorf("noise of the counts %v, want %v", got, want)
+		t.Errorf(
+			"noise of the counts %v, want %v",
+			got, want,
+		)
 	}
 	got = s.Scale(residualsLeaf)
 	want = 1 / s.Mu(residualsLeaf)
 	if math.Abs(got/want-1) > 1e-5 {
-		t.Errorf("noise of the residual scale %v, want %v", got, want)
+		t.Errorf(
+			"noise of the residual scale %v, want %v",
+			got, want,
+		)
 	}
 }
 
@@ -205,7 +256,12 @@ func TestAdditiveWithoutUsableData(t *testing.T) {
 				Categories: []string{"x", "y"},
 				Other:      true,
 			},
-			{Name: "y", Ranged: true, Lower: -1, Upper: 1},
+			{
+				Name:   "y",
+				Ranged: true,
+				Lower:  -1,
+				Upper:  1,
+			},
 		},
 		[]dataset.ColumnData{
 			{Codes: []int32{0, 1, 2}},
@@ -220,7 +276,10 @@ func TestAdditiveWithoutUsableData(t *testing.T) {
 	strange := curvedSample(t, 0, 0)
 	data := make([]dataset.ColumnData, 5)
 	for i := range 200 {
-		v := []float64{math.NaN(), math.Inf(1), -1e300, 7}[i%4]
+		v := []float64{
+			math.NaN(),
+			math.Inf(1), -1e300, 7,
+		}[i%4]
 		for _, j := range []int{0, 1, 2, 4} {
 			data[j].Floats = append(data[j].Floats, v)
 		}
@@ -247,11 +306,17 @@ func TestAdditiveWithoutUsableData(t *testing.T) {
 				m.Score = nil
 			}
 			if err := m.Validate(); err != nil {
-				t.Errorf("%s, %v: %v", name, rel, err)
+				t.Errorf(
+					"%s, %v: %v",
+					name, rel, err,
+				)
 			}
 			if !(fit.TargetMean >= fit.Linear().Lower &&
 				fit.TargetMean <= fit.Linear().Upper) {
-				t.Errorf("%s, %v: target mean %v", name, rel, fit.TargetMean)
+				t.Errorf(
+					"%s, %v: target mean %v",
+					name, rel, fit.TargetMean,
+				)
 			}
 		}
 	}
@@ -267,7 +332,10 @@ func TestAdditivePrivateInputs(t *testing.T) {
 	state := b.state.computeView(x.tab.View())
 	for i := x.tab.Len() - 1; i >= 0; i-- { // one by one, from the last
 		g := float64(state.y[i])/mechanism.FixedOne - min(max(state.f[i], -1), 1)
-		want.Add([]uint8{state.bins[s.bins][i]}, []float64{g})
+		want.Add(
+			[]uint8{state.bins[s.bins][i]},
+			[]float64{g},
+		)
 	}
 	got, err := mechanism.Sum[*sumsPass](
 		b.ctx,
@@ -341,7 +409,10 @@ func TestGroupedBinsFormSteps(t *testing.T) {
 			begins := slices.Contains(g.edges, b)
 			step := int(g.stepOf[b]) - int(g.stepOf[b-1])
 			if step != 0 && step != 1 || begins != (step == 1) {
-				t.Fatalf("bin %d follows %d with step %d, an edge: %v", b, b-1, step, begins)
+				t.Fatalf(
+					"bin %d follows %d with step %d, an edge: %v",
+					b, b-1, step, begins,
+				)
 			}
 		}
 		for k, n := range g.counts {
@@ -359,7 +430,10 @@ func TestGroupedBinsFormSteps(t *testing.T) {
 		g.edges[0] != 100 ||
 		g.edges[1] != 200 ||
 		g.counts[0] != 1000 {
-		t.Errorf("three values give the edges %v and counts %v", g.edges, g.counts)
+		t.Errorf(
+			"three values give the edges %v and counts %v",
+			g.edges, g.counts,
+		)
 	}
 	// Nine in ten records have the same value; the others still yield many steps.
 	for b := range counts {
@@ -391,7 +465,10 @@ func TestTwoValued(t *testing.T) {
 	} {
 		got := twoValued(counts, c.sigma, c.records)
 		if got != c.want {
-			t.Errorf("noise %v, %v records: %v", c.sigma, c.records, got)
+			t.Errorf(
+				"noise %v, %v records: %v",
+				c.sigma, c.records, got,
+			)
 		}
 	}
 }
@@ -432,7 +509,10 @@ func TestClassesPlan(t *testing.T) {
 
 // TestShapeLearns checks that a shape follows the exact sums of a curve but not pure noise.
 func TestShapeLearns(t *testing.T) {
-	g := binGroups{counts: slices.Repeat([]float64{500}, 20), edges: make([]int, 19)}
+	g := binGroups{
+		counts: slices.Repeat([]float64{500}, 20),
+		edges:  make([]int, 19),
+	}
 	s := newShape(0, 0, g)
 	curve := func(b int) float64 {
 		return .3 * math.Sin(float64(b)/4)
@@ -446,7 +526,10 @@ func TestShapeLearns(t *testing.T) {
 	}
 	for b, v := range s.values {
 		if math.Abs(v-curve(b)) > .03 {
-			t.Errorf("value %d: %v, want %v", b, v, curve(b))
+			t.Errorf(
+				"value %d: %v, want %v",
+				b, v, curve(b),
+			)
 		}
 	}
 	p := testrows.Points(5)
@@ -491,7 +574,10 @@ func TestLikeliestMatchesGridSearch(t *testing.T) {
 // TestCorrectionConverges checks that releases with negligible noise lead to the coefficients that the start missed,
 // and that the covariance matches the noise.
 func TestCorrectionConverges(t *testing.T) {
-	a := mat.NewSymDense(3, []float64{900, 200, 0, 200, 700, 100, 0, 100, 400})
+	a := mat.NewSymDense(
+		3,
+		[]float64{900, 200, 0, 200, 700, 100, 0, 100, 400},
+	)
 	c := &correction{
 		spectrum: linear.NewSpectrum(a),
 		theta:    make([]float64, 3),
@@ -508,7 +594,10 @@ func TestCorrectionConverges(t *testing.T) {
 	}
 	for i, v := range c.total(make([]float64, 3)) {
 		if math.Abs(v-want[i]) > .01 {
-			t.Errorf("coefficient %d: %v, want %v", i, v, want[i])
+			t.Errorf(
+				"coefficient %d: %v, want %v",
+				i, v, want[i],
+			)
 		}
 	}
 	cov := c.covariance(mat.NewSymDense(3, nil))
@@ -520,7 +609,10 @@ func TestCorrectionConverges(t *testing.T) {
 	for i := range 3 {
 		ratio := cov.At(i, i) / (expected.At(i, i) * 4 / 5)
 		if ratio < .9 || ratio > 1.01 {
-			t.Errorf("variance %d is %v times what the noise gives", i, ratio)
+			t.Errorf(
+				"variance %d is %v times what the noise gives",
+				i, ratio,
+			)
 		}
 	}
 }

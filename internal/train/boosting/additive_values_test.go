@@ -21,15 +21,32 @@ import (
 func valuedSample(t testing.TB, n, values int, noise float64) (sample, []float64) {
 	t.Helper()
 	columns := []dataset.Column{
-		{Name: "a", Ranged: true, Lower: -1, Upper: 1},
-		{Name: "k", Kind: dataset.Category, Other: true},
-		{Name: "y", Ranged: true, Lower: -4, Upper: 4},
+		{
+			Name:   "a",
+			Ranged: true,
+			Lower:  -1,
+			Upper:  1,
+		},
+		{
+			Name:  "k",
+			Kind:  dataset.Category,
+			Other: true,
+		},
+		{
+			Name:   "y",
+			Ranged: true,
+			Lower:  -4,
+			Upper:  4,
+		},
 	}
 	effects := make([]float64, values)
 	weights := make([]float64, values)
 	sum := 0.
 	for v := range values {
-		columns[1].Categories = append(columns[1].Categories, fmt.Sprintf("v%03d", v))
+		columns[1].Categories = append(
+			columns[1].Categories,
+			fmt.Sprintf("v%03d", v),
+		)
 		effects[v] = 1 - 2*float64(v%2)
 		sum += 1 / float64(v+1)
 		weights[v] = sum
@@ -80,7 +97,10 @@ func TestValuesAreFound(t *testing.T) {
 				}
 			}
 			if len(got) != values+1 || !got[values].Other {
-				t.Fatalf("%d values: %d terms", values, len(got))
+				t.Fatalf(
+					"%d values: %d terms",
+					values, len(got),
+				)
 			}
 			for v := range 10 {
 				between := got[v].Coefficient -
@@ -124,8 +144,12 @@ func TestValuesAreFound(t *testing.T) {
 func TestFewValuesAreEntries(t *testing.T) {
 	x, _ := valuedSample(t, 2000, linear.FewValues, 0)
 	b := x.readyBooster(t, 1)
-	if len(b.valued) > 0 || !reflect.DeepEqual(b.state.Columns, x.columns) {
-		t.Errorf("%d columns of many values, and columns %v", len(b.valued), b.state.Columns)
+	if len(b.valued) > 0 ||
+		!reflect.DeepEqual(b.state.Columns, x.columns) {
+		t.Errorf(
+			"%d columns of many values, and columns %v",
+			len(b.valued), b.state.Columns,
+		)
 	}
 	x, _ = valuedSample(t, 40000, 200, 0)
 	b = x.readyBooster(t, 100)
@@ -135,7 +159,10 @@ func TestFewValuesAreEntries(t *testing.T) {
 		!slices.Equal(c.Categories[:10], want[:10]) ||
 		len(c.Categories) != len(want) ||
 		!c.Other {
-		t.Errorf("entries %v, want about %v", c.Categories, want)
+		t.Errorf(
+			"entries %v, want about %v",
+			c.Categories, want,
+		)
 	}
 	if len(c.Levels) != 201 ||
 		c.Levels[0] != 0 ||
@@ -152,8 +179,12 @@ func TestGroupValues(t *testing.T) {
 		counts[v] = float64(v * 7 % 401)
 	}
 	g := groupValues(counts)
-	if len(g.counts) != mostValues+2 || len(g.of) != len(counts) {
-		t.Fatalf("%d steps of %d values", len(g.counts), len(g.of))
+	if len(g.counts) != mostValues+2 ||
+		len(g.of) != len(counts) {
+		t.Fatalf(
+			"%d steps of %d values",
+			len(g.counts), len(g.of),
+		)
 	}
 	sums := make([]float64, len(g.counts))
 	least := math.Inf(1)
@@ -199,7 +230,10 @@ func TestCommonStepCountsWhatOthersLack(t *testing.T) {
 	g := groupValues(append(counts, 0))
 	common := len(g.counts) - 2
 	if g.counts[common] > 0 {
-		t.Fatalf("the common step counts %v", g.counts[common])
+		t.Fatalf(
+			"the common step counts %v",
+			g.counts[common],
+		)
 	}
 	got := g.divisors(sigma)[common]
 	if got < 5000 {
@@ -271,13 +305,19 @@ func TestValuesSpendTheirPlan(t *testing.T) {
 		s := trained()
 		for _, e := range s.Events() {
 			if e.Released != e.Law.Draws {
-				t.Errorf("%s: %d of %d draws released", e.Path, e.Released, e.Law.Draws)
+				t.Errorf(
+					"%s: %d of %d draws released",
+					e.Path, e.Released, e.Law.Draws,
+				)
 			}
 		}
 		// The columns a and k and the score are counted: sensitivity sqrt 3.
 		if got, want := s.Scale(countsLeaf),
 			math.Sqrt(3)/s.Mu(countsLeaf); math.Abs(got/want-1) > 1e-5 {
-			t.Errorf("noise of the counts %v, want %v", got, want)
+			t.Errorf(
+				"noise of the counts %v, want %v",
+				got, want,
+			)
 		}
 	}
 }
@@ -293,7 +333,10 @@ func TestValuesWithoutUsableData(t *testing.T) {
 			kernel, _ := x.trainKernel(t, 1, rel)
 			for _, m := range []regression.Model{additive.Model, kernel.Model} {
 				if err := m.Validate(); err != nil {
-					t.Errorf("%d records, %v: %v", n, rel, err)
+					t.Errorf(
+						"%d records, %v: %v",
+						n, rel, err,
+					)
 				}
 			}
 		}
@@ -348,7 +391,10 @@ func TestKernelLearnsAcrossValues(t *testing.T) {
 	a := rSquared(y, sum)
 	b := rSquared(y, whole)
 	if !(b > .95 && a < b-.005) {
-		t.Errorf("R² %v, without the kernel %v", b, a)
+		t.Errorf(
+			"R² %v, without the kernel %v",
+			b, a,
+		)
 	}
 	for i, term := range m.Kernels {
 		if !slices.ContainsFunc(term.Map.Coordinates, func(c kernelmap.Coordinate) bool {

@@ -104,10 +104,14 @@ func (p publicData) splitBalanced(t *testing.T, seed uint64) (train, test *datas
 	n := min(len(by[0]), len(by[1]))
 	var rows []int
 	for _, list := range by {
-		rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		rng.Shuffle(len(list), func(i, j int) {
+			list[i], list[j] = list[j], list[i]
+		})
 		rows = append(rows, list[:n]...)
 	}
-	rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	rng.Shuffle(len(rows), func(i, j int) {
+		rows[i], rows[j] = rows[j], rows[i]
+	})
 	return p.selectRows(t, rows[len(rows)/10:]), p.selectRows(t, rows[:len(rows)/10])
 }
 
@@ -154,7 +158,11 @@ func (x trial) openSession(node budget.Node) (*mechanism.Session, []scaling.Rang
 	}
 	priced, err := budget.Calibrate(
 		root,
-		budget.Target{Epsilon: x.epsilon, Delta: 1e-5, Relation: x.relation},
+		budget.Target{
+			Epsilon:  x.epsilon,
+			Delta:    1e-5,
+			Relation: x.relation,
+		},
 	)
 	if err != nil {
 		x.t.Fatal(err)
@@ -334,7 +342,10 @@ func median(list []float64) float64 {
 	return (list[(len(list)-1)/2] + list[len(list)/2]) / 2
 }
 
-var adultPublic = []string{"workclass", "fnlwgt", "race", "sex", "native-country"}
+var adultPublic = []string{
+	"workclass", "fnlwgt", "race", "sex",
+	"native-country",
+}
 
 // TestBRCOnPublicData measures accuracies. Its output is in docs/proofs/brc.md.
 func TestBRCOnPublicData(t *testing.T) {
@@ -378,8 +389,12 @@ func TestBRCOnPublicData(t *testing.T) {
 		t.Logf(
 			"%s: public columns only %.4f, all columns without noise %.4f",
 			set.name,
-			measure(1, part, func(x trial) float64 { return x.publicOnly(false) }),
-			measure(1, part, func(x trial) float64 { return x.publicOnly(true) }),
+			measure(1, part, func(x trial) float64 {
+				return x.publicOnly(false)
+			}),
+			measure(1, part, func(x trial) float64 {
+				return x.publicOnly(true)
+			}),
 		)
 		for _, epsilon := range []float64{.1, .3, .5, 1, 3, 5} {
 			t.Logf(
@@ -417,7 +432,9 @@ func TestBRCTargets(t *testing.T) {
 			true,
 			1,
 			.73,
-			func(x trial) float64 { return x.brcAccuracy(false) },
+			func(x trial) float64 {
+				return x.brcAccuracy(false)
+			},
 		},
 		"one-hot at 1": {false, 1, .75, func(x trial) float64 {
 			return x.brcAccuracy(false)
@@ -427,7 +444,10 @@ func TestBRCTargets(t *testing.T) {
 		}},
 		"joint Gram at .5": {false, .5, .79, trial.gramAccuracy},
 	} {
-		data := readPublic(t, "adult.raw.csv.gz", "income", nil, adultPublic, c.codes)
+		data := readPublic(
+			t, "adult.raw.csv.gz",
+			"income", nil, adultPublic, c.codes,
+		)
 		var got []float64
 		for i := range 3 {
 			train, test := data.splitBalanced(t, uint64(i))
@@ -437,7 +457,10 @@ func TestBRCTargets(t *testing.T) {
 			)
 		}
 		if m := median(got); m < c.least {
-			t.Errorf("%s: %.4f, want at least %v", name, m, c.least)
+			t.Errorf(
+				"%s: %.4f, want at least %v",
+				name, m, c.least,
+			)
 		} else {
 			t.Logf("%s: %.4f", name, m)
 		}

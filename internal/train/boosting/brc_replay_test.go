@@ -31,7 +31,11 @@ func (x sample) trainRecorded(
 	}
 	priced, err := budget.Calibrate(
 		budget.Sequence("run", node),
-		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: trainer.relation},
+		budget.Target{
+			Epsilon:  1,
+			Delta:    1e-6,
+			Relation: trainer.relation,
+		},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +65,10 @@ func (x sample) neighbourTables(t *testing.T, rel budget.Relation) []neighbour {
 	var out []neighbour
 	add := func(at, drop int, row *[5]float64, format string, args ...any) {
 		data := make([]dataset.ColumnData, 5)
-		ids := splice(idsOf(x.tab.Len()), at, drop, row != nil, uint64(at))
+		ids := splice(
+			idsOf(x.tab.Len()), at,
+			drop, row != nil, uint64(at),
+		)
 		if drop == 0 {
 			ids[at] = 1 << 40 // its own identity
 		}
@@ -71,9 +78,15 @@ func (x sample) neighbourTables(t *testing.T, rel budget.Relation) []neighbour {
 				value = row[j]
 			}
 			if c.Kind == dataset.Numeric {
-				data[j].Floats = splice(x.tab.Float(j), at, drop, row != nil, value)
+				data[j].Floats = splice(
+					x.tab.Float(j), at, drop,
+					row != nil, value,
+				)
 			} else {
-				data[j].Codes = splice(x.tab.Codes(j), at, drop, row != nil, int32(value))
+				data[j].Codes = splice(
+					x.tab.Codes(j), at, drop,
+					row != nil, int32(value),
+				)
 			}
 		}
 		tab, err := dataset.NewTable(dataset.Schema{Columns: x.columns}, data, ids)
@@ -82,13 +95,23 @@ func (x sample) neighbourTables(t *testing.T, rel budget.Relation) []neighbour {
 		}
 		out = append(out, neighbour{fmt.Sprintf(format, args...), tab})
 	}
-	for _, at := range []int{0, x.tab.Len() / 2, x.tab.Len() - 1} {
+	for _, at := range []int{
+		0, x.tab.Len() / 2,
+		x.tab.Len() - 1,
+	} {
 		if rel == budget.AddRemove {
 			add(at, 1, nil, "record %d removed", at)
 		}
-		for _, v := range []float64{-1, 1, 0, 1e300, math.NaN(), math.Inf(-1)} {
+		for _, v := range []float64{
+			-1, 1, 0, 1e300,
+			math.NaN(),
+			math.Inf(-1),
+		} {
 			for code := range 4 {
-				row := [5]float64{v, v, float64(code % 3), float64(code), float64(code % 3)}
+				row := [5]float64{
+					v, v, float64(code % 3),
+					float64(code), float64(code % 3),
+				}
 				if rel == budget.SubstitutePrivateColumns { // public columns stay the same
 					row[0] = x.tab.Float(0)[at]
 					row[2] = float64(x.tab.Codes(2)[at])
@@ -160,16 +183,28 @@ func TestBRCReplays(t *testing.T) {
 			faults, ratio := mechanism.Compare(first, second)
 			closest = max(closest, ratio)
 			for _, f := range faults {
-				t.Errorf("%s, %s: %s", name, n.name, f)
+				t.Errorf(
+					"%s, %s: %s",
+					name, n.name, f,
+				)
 			}
 			if !reflect.DeepEqual(got, want) {
-				t.Errorf("%s, %s: the model depends on the record", name, n.name)
+				t.Errorf(
+					"%s, %s: the model depends on the record",
+					name, n.name,
+				)
 			}
 		}
-		t.Logf("%s: %.3f of the bound", name, closest)
+		t.Logf(
+			"%s: %.3f of the bound",
+			name, closest,
+		)
 		least := .999
 		if closest < least && trainer.Form != Paper || closest < .5 {
-			t.Errorf("%s: the bound was approached to %.3f only", name, closest)
+			t.Errorf(
+				"%s: the bound was approached to %.3f only",
+				name, closest,
+			)
 		}
 	}
 }
@@ -191,7 +226,11 @@ func TestPublicSideIsPublic(t *testing.T) {
 		}
 		priced, err := budget.Calibrate(
 			budget.Sequence("run", node),
-			budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel},
+			budget.Target{
+				Epsilon:  1,
+				Delta:    1e-6,
+				Relation: rel,
+			},
 		)
 		if err != nil {
 			t.Fatal(err)
@@ -219,7 +258,9 @@ func TestPublicSideIsPublic(t *testing.T) {
 			"random": func(i int) (float64, int32) {
 				return 3 * p.Next(), int32(i / 3 % 4)
 			},
-			"missing": func(int) (float64, int32) { return math.NaN(), 3 },
+			"missing": func(int) (float64, int32) {
+				return math.NaN(), 3
+			},
 			"infinite": func(i int) (float64, int32) {
 				return math.Inf(i%2*2 - 1), int32(i % 4)
 			},

@@ -29,9 +29,24 @@ func classSample(t testing.TB, n int, classes ...string) sample {
 		classes = []string{"no", "yes"}
 	}
 	columns := []dataset.Column{
-		{Name: "a", Ranged: true, Lower: -1, Upper: 1},
-		{Name: "b", Ranged: true, Lower: -1, Upper: 1, Private: true},
-		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}},
+		{
+			Name:   "a",
+			Ranged: true,
+			Lower:  -1,
+			Upper:  1,
+		},
+		{
+			Name:    "b",
+			Ranged:  true,
+			Lower:   -1,
+			Upper:   1,
+			Private: true,
+		},
+		{
+			Name:       "k",
+			Kind:       dataset.Category,
+			Categories: []string{"x", "y"},
+		},
 		{
 			Name:       "s",
 			Kind:       dataset.Category,
@@ -39,7 +54,11 @@ func classSample(t testing.TB, n int, classes ...string) sample {
 			Other:      true,
 			Private:    true,
 		},
-		{Name: "class", Kind: dataset.Category, Categories: classes},
+		{
+			Name:       "class",
+			Kind:       dataset.Category,
+			Categories: classes,
+		},
 	}
 	data := make([]dataset.ColumnData, 5)
 	p := testrows.Points(5)
@@ -128,8 +147,11 @@ func TestBRCLearns(t *testing.T) {
 			related{BRC{Form: Paper}, budget.SubstitutePrivateColumns},
 			.62,
 		},
-		"published, all":  {related{BRC{Form: Paper}, budget.Substitute}, .62},
-		"wide weights":    {related{BRC: BRC{Lower: .1, Upper: 3}}, .75},
+		"published, all": {related{BRC{Form: Paper}, budget.Substitute}, .62},
+		"wide weights": {
+			related{BRC: BRC{Lower: .1, Upper: 3}},
+			.75,
+		},
 		"constant weight": {related{BRC: BRC{Lower: 1, Upper: 1}}, .65},
 		"no intercept":    {related{BRC: BRC{Intercept: zeroIntercept}}, .65},
 		"chosen":          {related{BRC: BRC{Intercept: chosenIntercept}}, .7},
@@ -155,7 +177,10 @@ func TestBRCLearns(t *testing.T) {
 		fit, _ := three.trainBoosted(t, related{relation: rel}, 5)
 		got := three.accuracy(t, fit)
 		if len(fit.Scores) != 3 || got < .62 {
-			t.Errorf("three classes, %v: accuracy %.3f", rel, got)
+			t.Errorf(
+				"three classes, %v: accuracy %.3f",
+				rel, got,
+			)
 		}
 	}
 }
@@ -218,7 +243,10 @@ func TestBRCSpendsItsPlan(t *testing.T) {
 		budget.Substitute:               4,
 		budget.SubstitutePrivateColumns: 4,
 	} {
-		for _, classes := range [][]string{{"no", "yes"}, {"a", "b", "c"}} {
+		for _, classes := range [][]string{
+			{"no", "yes"},
+			{"a", "b", "c"},
+		} {
 			_, s := classSample(t, 300, classes...).trainBoosted(
 				t,
 				related{BRC{Rounds: 7}, rel},
@@ -227,17 +255,27 @@ func TestBRCSpendsItsPlan(t *testing.T) {
 			agreements := 0
 			for _, e := range s.Events() {
 				if e.Released != e.Law.Draws {
-					t.Errorf("%v: %s released %d of %d", rel, e.Path, e.Released, e.Law.Draws)
+					t.Errorf(
+						"%v: %s released %d of %d",
+						rel, e.Path, e.Released,
+						e.Law.Draws,
+					)
 				}
 				if e.Law.Draws == 7 {
 					agreements++
 					if math.Abs(e.Sensitivity-want) > 1e-9 {
-						t.Errorf("%v: sensitivity %v, want %v", rel, e.Sensitivity, want)
+						t.Errorf(
+							"%v: sensitivity %v, want %v",
+							rel, e.Sensitivity, want,
+						)
 					}
 				}
 			}
 			if agreements != scoreCount(len(classes)) {
-				t.Errorf("%v: %d boosting runs for %d classes", rel, agreements, len(classes))
+				t.Errorf(
+					"%v: %d boosting runs for %d classes",
+					rel, agreements, len(classes),
+				)
 			}
 		}
 	}
@@ -284,7 +322,10 @@ func TestBRCKeys(t *testing.T) {
 	} {
 		trainer := made(c.values)
 		if trainer != c.trainer {
-			t.Errorf("%s: %+v, want %+v", name, trainer, c.trainer)
+			t.Errorf(
+				"%s: %+v, want %+v",
+				name, trainer, c.trainer,
+			)
 		}
 		fit, s := x.trainBoosted(t, related{BRC: trainer}, 1)
 		for _, e := range s.Events() {
@@ -296,7 +337,8 @@ func TestBRCKeys(t *testing.T) {
 			case intercept:
 				want *= 2
 			}
-			if e.Released != e.Law.Draws || math.Abs(e.Sensitivity-want) > 1e-9 {
+			if e.Released != e.Law.Draws ||
+				math.Abs(e.Sensitivity-want) > 1e-9 {
 				t.Errorf(
 					"%s: %s released %d of %d, sensitivity %v, want %v",
 					name,
@@ -328,8 +370,13 @@ func TestBRCKeys(t *testing.T) {
 		"ratio":  {lowerKey: .001, upperKey: 1000.},
 	} {
 		key, message, hint := checkWeights(v)
-		if message == "" || hint == "" || key != name && name != "ratio" {
-			t.Errorf("%v: %s %s (%s)", v, key, message, hint)
+		if message == "" ||
+			hint == "" ||
+			key != name && name != "ratio" {
+			t.Errorf(
+				"%v: %s %s (%s)",
+				v, key, message, hint,
+			)
 		}
 	}
 	key, _, _ := checkWeights(method.Values{lowerKey: .1, upperKey: 2.})
@@ -375,7 +422,10 @@ func TestBRCKeepsItsVotes(t *testing.T) {
 			}
 		}
 		if far > 5 {
-			t.Fatalf("%d of 3000 votes differ: %+v", far, h)
+			t.Fatalf(
+				"%d of 3000 votes differ: %+v",
+				far, h,
+			)
 		}
 	}
 }
@@ -383,7 +433,11 @@ func TestBRCKeepsItsVotes(t *testing.T) {
 // TestBRCRandomClassifiers checks that random classifiers depend only on the public stream of the run, not on the
 // records, and that both halves occur.
 func TestBRCRandomClassifiers(t *testing.T) {
-	s := testrows.Session(t, budget.GaussianLeaf("x", 1, 1), 1, budget.AddRemove)
+	s := testrows.Session(
+		t,
+		budget.GaussianLeaf("x", 1, 1),
+		1, budget.AddRemove,
+	)
 	for _, all := range []bool{false, true} {
 		p := &privateSide{
 			stream: s.PublicStream("c"),
@@ -421,7 +475,8 @@ func TestBRCRandomClassifiers(t *testing.T) {
 		}
 		// A column that is chosen with probability 1/3 occurs fewer than 50 times in 300 with probability below
 		// 1e-10.
-		if len(seen) != 3 || slices.Min([]int{seen[4], seen[7], seen[9]}) < 50 {
+		if len(seen) != 3 ||
+			slices.Min([]int{seen[4], seen[7], seen[9]}) < 50 {
 			t.Errorf("columns %v", seen)
 		}
 	}
@@ -431,7 +486,9 @@ func TestBRCRandomClassifiers(t *testing.T) {
 // alone.
 func TestBRCReweighs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := rapid.SliceOfN(rapid.Float64Range(.5, 2), 1, 60).Draw(t, "w")
+		w := rapid.SliceOfN(
+			rapid.Float64Range(.5, 2), 1, 60,
+		).Draw(t, "w")
 		set := brcSettings{lower: .5, upper: 2}
 		labels := make([]int8, len(w))
 		for i := range labels {
@@ -445,9 +502,15 @@ func TestBRCReweighs(t *testing.T) {
 		}
 		p.reweigh(votes, alpha, set)
 		for i, v := range votes {
-			want := min(max(w[i]*math.Exp(-alpha*float64(v)), .5), 2)
+			want := min(
+				max(w[i]*math.Exp(-alpha*float64(v)), .5),
+				2,
+			)
 			if math.Abs(p.weights[i]-want) > 1e-12 {
-				t.Fatalf("weight %v, want %v", p.weights[i], want)
+				t.Fatalf(
+					"weight %v, want %v",
+					p.weights[i], want,
+				)
 			}
 		}
 	})
@@ -468,7 +531,11 @@ func TestBRCRefusals(t *testing.T) {
 		facts   method.Facts
 		want    error
 	}{
-		"negative rounds": {BRC{Rounds: -1}, method.Facts{Columns: x.columns}, ErrRounds},
+		"negative rounds": {
+			BRC{Rounds: -1},
+			method.Facts{Columns: x.columns},
+			ErrRounds,
+		},
 		"too many rounds": {
 			BRC{Rounds: MaxRounds + 1},
 			method.Facts{Columns: x.columns},
@@ -479,7 +546,11 @@ func TestBRCRefusals(t *testing.T) {
 			method.Facts{Columns: x.columns},
 			ErrWeights,
 		},
-		"one weight": {BRC{Upper: 2}, method.Facts{Columns: x.columns}, ErrWeights},
+		"one weight": {
+			BRC{Upper: 2},
+			method.Facts{Columns: x.columns},
+			ErrWeights,
+		},
 		"NaN": {
 			BRC{Lower: math.NaN(), Upper: 2},
 			method.Facts{Columns: x.columns},
@@ -500,9 +571,17 @@ func TestBRCRefusals(t *testing.T) {
 			method.Facts{Columns: x.columns},
 			ErrPublished,
 		},
-		"numeric target": {BRC{}, method.Facts{Columns: x.columns[:2]}, ErrClasses},
-		"one class":      {BRC{}, method.Facts{Columns: one}, ErrClasses},
-		"no feature":     {BRC{}, method.Facts{Columns: x.columns[4:]}, ErrClasses},
+		"numeric target": {
+			BRC{},
+			method.Facts{Columns: x.columns[:2]},
+			ErrClasses,
+		},
+		"one class": {BRC{}, method.Facts{Columns: one}, ErrClasses},
+		"no feature": {
+			BRC{},
+			method.Facts{Columns: x.columns[4:]},
+			ErrClasses,
+		},
 		"nothing private": {
 			BRC{},
 			method.Facts{Columns: open, Relation: private},
@@ -510,7 +589,10 @@ func TestBRCRefusals(t *testing.T) {
 		},
 	} {
 		if _, err := c.trainer.Plan(c.facts); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v, want %v", name, err, c.want)
+			t.Errorf(
+				"%s: %v, want %v",
+				name, err, c.want,
+			)
 		}
 		if name == "no feature" || name == "nothing private" {
 			continue // a run may have fewer columns than its plan
@@ -525,11 +607,21 @@ func TestBRCRefusals(t *testing.T) {
 			},
 		)
 		if !errors.Is(err, c.want) {
-			t.Errorf("%s, run: %v, want %v", name, err, c.want)
+			t.Errorf(
+				"%s, run: %v, want %v",
+				name, err, c.want,
+			)
 		}
 	}
-	s := testrows.Session(t, budget.GaussianLeaf("x", 1, 1), 1, budget.AddRemove)
-	_, err := (BRC{}).Fit(context.Background(), s, x.trainingData(private))
+	s := testrows.Session(
+		t,
+		budget.GaussianLeaf("x", 1, 1),
+		1, budget.AddRemove,
+	)
+	_, err := (BRC{}).Fit(
+		context.Background(), s,
+		x.trainingData(private),
+	)
 	if !errors.Is(err, mechanism.ErrRelation) {
 		t.Errorf("another relation: %v", err)
 	}
@@ -563,7 +655,10 @@ func TestBRCIsTotal(t *testing.T) {
 				budget.SubstitutePrivateColumns} {
 				fit, _ := y.trainBoosted(t, related{relation: rel}, .1)
 				if err := checkScore(fit); err != nil {
-					t.Errorf("%s, %v: %v", name, rel, err)
+					t.Errorf(
+						"%s, %v: %v",
+						name, rel, err,
+					)
 				}
 			}
 		}
@@ -646,7 +741,10 @@ func TestLogistic(t *testing.T) {
 			}
 		}
 		if theta[0] < 1 {
-			t.Errorf("separable %v: slope %v", separable, theta[0])
+			t.Errorf(
+				"separable %v: slope %v",
+				separable, theta[0],
+			)
 		}
 	}
 }

@@ -13,10 +13,18 @@ import (
 func surfaceSample(t testing.TB, n int) sample {
 	t.Helper()
 	var columns []dataset.Column
-	for _, name := range []string{"a", "b", "c", "d", "y"} {
+	for _, name := range []string{
+		"a", "b", "c", "d",
+		"y",
+	} {
 		columns = append(
 			columns,
-			dataset.Column{Name: name, Ranged: true, Lower: -1, Upper: 1},
+			dataset.Column{
+				Name:   name,
+				Ranged: true,
+				Lower:  -1,
+				Upper:  1,
+			},
 		)
 	}
 	data := make([]dataset.ColumnData, len(columns))
@@ -39,7 +47,10 @@ func TestPairIsFound(t *testing.T) {
 	x := surfaceSample(t, 9000)
 	k := x.kernelBooster(t, 6)
 	if len(k.stages) != 4 || !k.stages[1].plan.alone {
-		t.Fatalf("%d stages, none of a pair", len(k.stages))
+		t.Fatalf(
+			"%d stages, none of a pair",
+			len(k.stages),
+		)
 	}
 	s := k.stages[1]
 	pair := slices.Sorted(slices.Values(s.plan.pair[:]))
@@ -51,7 +62,10 @@ func TestPairIsFound(t *testing.T) {
 		sees := slices.Contains(pair, coordinate.input)
 		moves := slices.Max(row) > 0
 		if moves && !sees || c >= len(s.coords)-2 && !moves {
-			t.Errorf("coordinate %d of input %d has the metric %v", c, coordinate.input, row)
+			t.Errorf(
+				"coordinate %d of input %d has the metric %v",
+				c, coordinate.input, row,
+			)
 		}
 	}
 	got, err := k.model(x.ranges).Predict(nil, x.modelRows())
@@ -69,7 +83,10 @@ func TestPairIsFound(t *testing.T) {
 func TestPairNeedsRecords(t *testing.T) {
 	k := surfaceSample(t, 4000).kernelBooster(t, 3)
 	if len(k.stages) != 3 || k.spend.epochs != 9 {
-		t.Errorf("%d stages, %d epochs", len(k.stages), k.spend.epochs)
+		t.Errorf(
+			"%d stages, %d epochs",
+			len(k.stages), k.spend.epochs,
+		)
 	}
 }
 
@@ -95,18 +112,30 @@ func TestExtendedScheduleKeepsItsSum(t *testing.T) {
 			k.spend.next = parts
 			plan := k.withPair(kernelStages(), done)
 			s := k.spend
-			if len(plan) != 4 || s.epochs != 9+pairEpochs || len(s.sizing) != s.epochs {
-				t.Fatalf("%d stages, %d epochs, %d sizes", len(plan), s.epochs, len(s.sizing))
+			if len(plan) != 4 ||
+				s.epochs != 9+pairEpochs ||
+				len(s.sizing) != s.epochs {
+				t.Fatalf(
+					"%d stages, %d epochs, %d sizes",
+					len(plan), s.epochs,
+					len(s.sizing),
+				)
 			}
 			if !slices.Equal(s.weights[:parts], before[:parts]) ||
 				sum(s.weights) != sum(before) ||
 				slices.Min(s.weights) < 1 {
-				t.Errorf("strength %v: weights %v after %v", strength, s.weights, before)
+				t.Errorf(
+					"strength %v: weights %v after %v",
+					strength, s.weights, before,
+				)
 			}
 			if !slices.Equal(s.sizing[:done], sizes[:done]) ||
 				sum(s.sizing) != sum(sizes) ||
 				slices.Min(s.sizing) < 1 {
-				t.Errorf("strength %v: sizes %v after %v", strength, s.sizing, sizes)
+				t.Errorf(
+					"strength %v: sizes %v after %v",
+					strength, s.sizing, sizes,
+				)
 			}
 			shares := 0.
 			for i, p := range plan {
@@ -121,7 +150,10 @@ func TestExtendedScheduleKeepsItsSum(t *testing.T) {
 				want := p.share * k.share / float64(p.epochs)
 				got := float64(s.weights[at+4]) / scheduleUnit
 				if math.Abs(got/want-1) > 1e-4 {
-					t.Errorf("stage %d has %v of the sums an epoch, want %v", i, got, want)
+					t.Errorf(
+						"stage %d has %v of the sums an epoch, want %v",
+						i, got, want,
+					)
 				}
 			}
 			if math.Abs(shares-1) > 1e-9 {

@@ -44,7 +44,11 @@ func (x sample) recordedOf(
 	}
 	priced, err := budget.Calibrate(
 		budget.Sequence("run", node),
-		budget.Target{Epsilon: 40, Delta: 1e-6, Relation: rel},
+		budget.Target{
+			Epsilon:  40,
+			Delta:    1e-6,
+			Relation: rel,
+		},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -68,23 +72,36 @@ func (x sample) recordedOf(
 func (x sample) crossedNeighbours(t *testing.T, rel budget.Relation) []*dataset.Table {
 	t.Helper()
 	var out []*dataset.Table
-	for i, row := range [][4]float64{{}, {1, -1, 0, 9}, {math.NaN(), math.Inf(1), 3, -9}} {
+	for i, row := range [][4]float64{
+		{},
+		{1, -1, 0, 9},
+		{math.NaN(), math.Inf(1), 3, -9},
+	} {
 		at := x.tab.Len() / 2
 		drop := 1
 		if rel == budget.AddRemove && i > 0 {
 			drop = 0
 		}
 		insert := i > 0 || rel != budget.AddRemove
-		ids := splice(idsOf(x.tab.Len()), at, drop, insert, uint64(at))
+		ids := splice(
+			idsOf(x.tab.Len()), at,
+			drop, insert, uint64(at),
+		)
 		if drop == 0 {
 			ids[at] = 1 << 40
 		}
 		data := make([]dataset.ColumnData, 4)
 		for j, c := range x.columns {
 			if c.Kind == dataset.Numeric {
-				data[j].Floats = splice(x.tab.Float(j), at, drop, insert, row[j])
+				data[j].Floats = splice(
+					x.tab.Float(j), at, drop,
+					insert, row[j],
+				)
 			} else {
-				data[j].Codes = splice(x.tab.Codes(j), at, drop, insert, int32(row[j]))
+				data[j].Codes = splice(
+					x.tab.Codes(j), at, drop,
+					insert, int32(row[j]),
+				)
 			}
 		}
 		tab, err := dataset.NewTable(dataset.Schema{Columns: x.columns}, data, ids)
@@ -107,7 +124,10 @@ func (x sample) replayFault(
 	first := mechanism.NewRecorder(9).Plant(f)
 	want := x.kernelRecorded(t, rel, x.tab, first)
 	if _, ok := want.Model.(*regression.Kernel); !ok {
-		t.Fatalf("the model is %T: no stage is replayed", want.Model)
+		t.Fatalf(
+			"the model is %T: no stage is replayed",
+			want.Model,
+		)
 	}
 	for _, tab := range x.crossedNeighbours(t, rel)[:neighbours] {
 		second := first.Replay()
@@ -115,7 +135,8 @@ func (x sample) replayFault(
 		found, ratio := mechanism.Compare(first, second)
 		faults = append(faults, found...)
 		closest = max(closest, ratio)
-		if f == 0 && !bytes.Equal(encodeModel(t, got.Model), encodeModel(t, want.Model)) {
+		if f == 0 &&
+			!bytes.Equal(encodeModel(t, got.Model), encodeModel(t, want.Model)) {
 			t.Error("the model depends on the record")
 		}
 	}
@@ -141,7 +162,10 @@ func TestKernelReplays(t *testing.T) {
 			t.Errorf("%v: %s", rel, f)
 		}
 		if closest < .8 {
-			t.Errorf("%v: the bound was approached to %.3f only", rel, closest)
+			t.Errorf(
+				"%v: the bound was approached to %.3f only",
+				rel, closest,
+			)
 		}
 	}
 }
@@ -150,16 +174,25 @@ func TestKernelReplays(t *testing.T) {
 func TestPairReplays(t *testing.T) {
 	x := crossedSample(t, 3000)
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		m := x.kernelRecorded(t, rel, x.tab, mechanism.NewRecorder(9)).Model.(*regression.Kernel)
+		m := x.kernelRecorded(
+			t, rel, x.tab,
+			mechanism.NewRecorder(9),
+		).Model.(*regression.Kernel)
 		if len(m.Kernels) != 4 {
-			t.Fatalf("%v: %d stages, none of a pair", rel, len(m.Kernels))
+			t.Fatalf(
+				"%v: %d stages, none of a pair",
+				rel, len(m.Kernels),
+			)
 		}
 		faults, closest := x.replayFault(t, rel, 0, 2)
 		for _, f := range faults {
 			t.Errorf("%v: %s", rel, f)
 		}
 		if closest < .8 {
-			t.Errorf("%v: the bound was approached to %.3f only", rel, closest)
+			t.Errorf(
+				"%v: the bound was approached to %.3f only",
+				rel, closest,
+			)
 		}
 	}
 }

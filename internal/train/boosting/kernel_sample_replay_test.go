@@ -29,7 +29,11 @@ func TestSampleReplays(t *testing.T) {
 		first := mechanism.NewRecorder(9)
 		want := encodeModel(
 			t,
-			x.recordedOf(t, trainer, rel, memory.NewRecords(x.tab.View()), first).Model,
+			x.recordedOf(
+				t, trainer, rel,
+				memory.NewRecords(x.tab.View()),
+				first,
+			).Model,
 		)
 		if bytes.Equal(want,
 			encodeModel(t,
@@ -42,7 +46,10 @@ func TestSampleReplays(t *testing.T) {
 			second := first.Replay()
 			if !bytes.Equal(want,
 				encodeModel(t,
-					x.recordedOf(t, trainer, rel, memory.NewRecords(tab.View()), second).Model)) {
+					x.recordedOf(
+						t, trainer, rel,
+						memory.NewRecords(tab.View()), second,
+					).Model)) {
 				t.Errorf("%v: the model depends on the record", rel)
 			}
 			faults, ratio := mechanism.Compare(first, second)
@@ -52,7 +59,10 @@ func TestSampleReplays(t *testing.T) {
 			closest = max(closest, ratio)
 		}
 		if closest < .8 {
-			t.Errorf("%v: the bound was approached to %.3f only", rel, closest)
+			t.Errorf(
+				"%v: the bound was approached to %.3f only",
+				rel, closest,
+			)
 		}
 	}
 }
@@ -74,7 +84,11 @@ func TestSampleOnStream(t *testing.T) {
 	}
 	e, _, err := stream.Open(
 		context.Background(),
-		stream.Source{Path: x.writeCSV(t), Folder: t.TempDir(), Chunk: 257},
+		stream.Source{
+			Path:   x.writeCSV(t),
+			Folder: t.TempDir(),
+			Chunk:  257,
+		},
 		x.tab.Schema(),
 	)
 	if err != nil {
@@ -110,7 +124,10 @@ func (x sample) writeCSV(t *testing.T) string {
 					cell = "another word"
 				}
 			case !math.IsNaN(x.tab.Float(j)[r]):
-				cell = strconv.FormatFloat(x.tab.Float(j)[r], 'g', -1, 64)
+				cell = strconv.FormatFloat(
+					x.tab.Float(j)[r],
+					'g', -1, 64,
+				)
 			}
 			lines[r+1] = append(lines[r+1], cell)
 		}

@@ -35,7 +35,10 @@ func TestSampleIsScaled(t *testing.T) {
 	}
 	if math.Abs(float64(kept)-most) > 6*math.Sqrt(most) ||
 		math.Abs(k.spend.sampled-most/float64(n)) > .02 {
-		t.Fatalf("%d records of %d, share %v", kept, n, k.spend.sampled)
+		t.Fatalf(
+			"%d records of %d, share %v",
+			kept, n, k.spend.sampled,
+		)
 	}
 	// Unscaled sums over a third of the records would have a ninth of the square.
 	size := func(k *kernelBooster) (square float64) {
@@ -65,6 +68,9 @@ func TestSampleIsScaled(t *testing.T) {
 func TestFewRecordsAreNotSampled(t *testing.T) {
 	k := surfaceSample(t, 4000).kernelBooster(t, 3)
 	if k.spend.sampled != 1 {
-		t.Errorf("a share of %v was taken", k.spend.sampled)
+		t.Errorf(
+			"a share of %v was taken",
+			k.spend.sampled,
+		)
 	}
 }

@@ -28,15 +28,31 @@ import (
 func crossedSample(t testing.TB, n int) sample {
 	t.Helper()
 	columns := []dataset.Column{
-		{Name: "a", Ranged: true, Lower: -1, Upper: 1, Indicator: true},
-		{Name: "b", Ranged: true, Lower: -1, Upper: 1},
+		{
+			Name:      "a",
+			Ranged:    true,
+			Lower:     -1,
+			Upper:     1,
+			Indicator: true,
+		},
+		{
+			Name:   "b",
+			Ranged: true,
+			Lower:  -1,
+			Upper:  1,
+		},
 		{
 			Name:       "k",
 			Kind:       dataset.Category,
 			Categories: []string{"x", "y"},
 			Other:      true,
 		},
-		{Name: "y", Ranged: true, Lower: -5, Upper: 5},
+		{
+			Name:   "y",
+			Ranged: true,
+			Lower:  -5,
+			Upper:  5,
+		},
 	}
 	data := make([]dataset.ColumnData, 4)
 	p := testrows.Points(11)
@@ -99,7 +115,10 @@ func TestKernelFindsInteractions(t *testing.T) {
 		fit, _ := x.trainKernel(t, 10, rel)
 		m, ok := fit.Model.(*regression.Kernel)
 		if !ok {
-			t.Fatalf("%v: the model is %T", rel, fit.Model)
+			t.Fatalf(
+				"%v: the model is %T",
+				rel, fit.Model,
+			)
 		}
 		if err := m.Validate(); err != nil {
 			t.Fatal(err)
@@ -115,13 +134,19 @@ func TestKernelFindsInteractions(t *testing.T) {
 		a := rSquared(target, sum)
 		b := rSquared(target, whole)
 		if a > .4 || b < .85 {
-			t.Errorf("%v: the sum explains %.3f, the model %.3f", rel, a, b)
+			t.Errorf(
+				"%v: the sum explains %.3f, the model %.3f",
+				rel, a, b,
+			)
 		}
 		for _, b := range []int{0, 1, 2, 3} {
 			of := m.Cells[b].Of
 			if of != []kernelmap.Of{kernelmap.Value, kernelmap.Value,
 				kernelmap.Missing, kernelmap.Categories}[b] {
-				t.Errorf("%v: input %d is of %q", rel, b, of)
+				t.Errorf(
+					"%v: input %d is of %q",
+					rel, b, of,
+				)
 			}
 		}
 	}
@@ -173,23 +198,33 @@ func TestKernelKeepsItsPredictions(t *testing.T) {
 	target := k.frame.Target()
 	state := k.state.computeView(x.tab.View())
 	for i, v := range got {
-		want := target.Center() + target.Half()*min(max(state.f[i], -1), 1)
+		want := target.Center() + target.Half()*min(
+			max(state.f[i], -1),
+			1,
+		)
 		if math.Abs(v-want) > .01 {
 			far++
 		}
 	}
 	if far > 90 {
-		t.Errorf("%d of %d predictions differ", far, len(got))
+		t.Errorf(
+			"%d of %d predictions differ",
+			far, len(got),
+		)
 	}
 	if state.phi == nil {
 		t.Error("features were not kept")
 	}
 	again := withoutCaches(k.state).computeView(x.tab.View())
-	if !slices.Equal(again.f, state.f) || again.phi != nil || again.x != nil {
+	if !slices.Equal(again.f, state.f) ||
+		again.phi != nil ||
+		again.x != nil {
 		t.Error("rows and features that are not kept give other predictions")
 	}
 	again = copyAsSent(k.state).computeView(x.tab.View())
-	if !slices.Equal(again.f, state.f) || again.phi == nil || again.x == nil {
+	if !slices.Equal(again.f, state.f) ||
+		again.phi == nil ||
+		again.x == nil {
 		t.Error("a worker keeps no rows or features, or has other predictions")
 	}
 }
@@ -225,7 +260,10 @@ func TestKernelSpendsItsPlan(t *testing.T) {
 		fit, s := x.trainKernel(t, c.epsilon, budget.AddRemove)
 		_, kernels := fit.Model.(*regression.Kernel)
 		if kernels != (c.records >= 4000) {
-			t.Errorf("%d records give a %T", c.records, fit.Model)
+			t.Errorf(
+				"%d records give a %T",
+				c.records, fit.Model,
+			)
 		}
 		events := s.Events()
 		mu2 := 0.
@@ -234,13 +272,19 @@ func TestKernelSpendsItsPlan(t *testing.T) {
 		}
 		for _, e := range events {
 			if e.Released != e.Law.Draws || e.Law.Draws != 1 {
-				t.Errorf("%s: %d of %d draws released", e.Path, e.Released, e.Law.Draws)
+				t.Errorf(
+					"%s: %d of %d draws released",
+					e.Path, e.Released, e.Law.Draws,
+				)
 			}
 			mu2 += e.Law.Mu * e.Law.Mu
 		}
 		mu := budget.GaussianMu(c.epsilon, 1e-6)
 		if math.Abs(math.Sqrt(mu2)/mu-1) > 1e-5 {
-			t.Errorf("the leaves spend mu %v of %v", math.Sqrt(mu2), mu)
+			t.Errorf(
+				"the leaves spend mu %v of %v",
+				math.Sqrt(mu2), mu,
+			)
 		}
 	}
 }
@@ -252,7 +296,10 @@ func TestPassesDependOnBudget(t *testing.T) {
 	x := crossedSample(t, 12000)
 	few := x.kernelBooster(t, 60)
 	many := x.kernelBooster(t, 200)
-	if few.rounds != 1 || !few.inTurn || many.rounds != manyRounds || many.inTurn {
+	if few.rounds != 1 ||
+		!few.inTurn ||
+		many.rounds != manyRounds ||
+		many.inTurn {
 		t.Fatalf(
 			"%d and %d rounds, in turn %v and %v",
 			few.rounds,
@@ -269,7 +316,10 @@ func TestPassesDependOnBudget(t *testing.T) {
 		}
 		r2 := rSquared(target, got)
 		if r2 < .7 {
-			t.Errorf("in turn %v: the model explains %.3f", k.inTurn, r2)
+			t.Errorf(
+				"in turn %v: the model explains %.3f",
+				k.inTurn, r2,
+			)
 		}
 	}
 }
@@ -283,7 +333,10 @@ func TestScheduleWithoutKernel(t *testing.T) {
 			s := newSchedule(nil, rounds, shapes, 0, nil, classes)
 			if s.epochs != additiveEpochs ||
 				len(s.weights) != additiveEpochs*rounds*(shapes+1) {
-				t.Fatalf("%d epochs, %d parts", s.epochs, len(s.weights))
+				t.Fatalf(
+					"%d epochs, %d parts",
+					s.epochs, len(s.weights),
+				)
 			}
 			curves := shapesShare
 			all := 0.
@@ -300,7 +353,10 @@ func TestScheduleWithoutKernel(t *testing.T) {
 				}
 				got := float64(w) / all * (linearShare + curves)
 				if math.Abs(got/want-1) > 1e-5 {
-					t.Errorf("part %d has the share %v, want %v", i, got, want)
+					t.Errorf(
+						"part %d has the share %v, want %v",
+						i, got, want,
+					)
 				}
 			}
 		}
@@ -312,7 +368,10 @@ func TestScheduleShares(t *testing.T) {
 	for _, share := range []float64{leastKernel, .2, kernelShare} {
 		s := newSchedule(nil, 1, 3, share, kernelStages(), false)
 		if s.epochs != 9 || len(s.weights) != 9*4+7 {
-			t.Fatalf("%d epochs, %d parts", s.epochs, len(s.weights))
+			t.Fatalf(
+				"%d epochs, %d parts",
+				s.epochs, len(s.weights),
+			)
 		}
 		all := 0.
 		kernel := 0.
@@ -328,8 +387,12 @@ func TestScheduleShares(t *testing.T) {
 				at++
 			}
 		}
-		if math.Abs(kernel/all-share) > 1e-4 || math.Abs(all/scheduleUnit-1) > 1e-5 {
-			t.Errorf("stages have %v of %v, want %v", kernel/all, all/scheduleUnit, share)
+		if math.Abs(kernel/all-share) > 1e-4 ||
+			math.Abs(all/scheduleUnit-1) > 1e-5 {
+			t.Errorf(
+				"stages have %v of %v, want %v",
+				kernel/all, all/scheduleUnit, share,
+			)
 		}
 	}
 }
@@ -375,8 +438,14 @@ func TestFeaturesAreShort(t *testing.T) {
 	bins := make([][]uint8, len(k.state.Inputs))
 	for a := 0; a < 256; a += 5 {
 		for b := 0; b < 256; b += 5 {
-			for _, rest := range [][2]uint8{{0, 0}, {0, 1}, {1, 2}, {7, 255}} {
-				for j, bin := range []uint8{uint8(a), uint8(b), rest[0], rest[1]} {
+			for _, rest := range [][2]uint8{
+				{0, 0}, {0, 1},
+				{1, 2}, {7, 255},
+			} {
+				for j, bin := range []uint8{
+					uint8(a), uint8(b),
+					rest[0], rest[1],
+				} {
 					bins[j] = append(bins[j], bin)
 				}
 			}
@@ -395,7 +464,10 @@ func TestFeaturesAreShort(t *testing.T) {
 				square += int(phi[j][r]) * int(phi[j][r])
 			}
 			if square > mechanism.FixedOne*mechanism.FixedOne {
-				t.Fatalf("stage %d, record %d: the squared length is %d", i, r, square)
+				t.Fatalf(
+					"stage %d, record %d: the squared length is %d",
+					i, r, square,
+				)
 			}
 			if float64(square) > .98*mechanism.FixedOne*mechanism.FixedOne {
 				long++
@@ -424,9 +496,17 @@ func TestKernelWithoutUsableData(t *testing.T) {
 				Categories: []string{"x", "y"},
 				Other:      true,
 			},
-			{Name: "y", Ranged: true, Lower: -1, Upper: 1},
+			{
+				Name:   "y",
+				Ranged: true,
+				Lower:  -1,
+				Upper:  1,
+			},
 		},
-		[]dataset.ColumnData{{Codes: make([]int32, 900)}, {Floats: make([]float64, 900)}},
+		[]dataset.ColumnData{
+			{Codes: make([]int32, 900)},
+			{Floats: make([]float64, 900)},
+		},
 	)
 	tables := map[string]sample{
 		"no rows":    crossedSample(t, 0),
@@ -436,7 +516,10 @@ func TestKernelWithoutUsableData(t *testing.T) {
 	strange := crossedSample(t, 0)
 	data := make([]dataset.ColumnData, 4)
 	for i := range 900 {
-		v := []float64{math.NaN(), math.Inf(1), -1e300, 7}[i%4]
+		v := []float64{
+			math.NaN(),
+			math.Inf(1), -1e300, 7,
+		}[i%4]
 		for _, j := range []int{0, 1, 3} {
 			data[j].Floats = append(data[j].Floats, v)
 		}
@@ -448,7 +531,10 @@ func TestKernelWithoutUsableData(t *testing.T) {
 			for _, epsilon := range []float64{.1, 30} {
 				fit, _ := x.trainKernel(t, epsilon, rel)
 				if err := fit.Model.Validate(); err != nil {
-					t.Errorf("%s, %v: %v", name, rel, err)
+					t.Errorf(
+						"%s, %v: %v",
+						name, rel, err,
+					)
 				}
 			}
 		}
@@ -480,7 +566,10 @@ func TestLeading(t *testing.T) {
 	vectors := rows.Dense().T()
 	for i, v := range values[:40] {
 		if math.Abs(v/all.Values[199-i]-1) > 1e-3 {
-			t.Errorf("eigenvalue %d is %v, want %v", i, v, all.Values[199-i])
+			t.Errorf(
+				"eigenvalue %d is %v, want %v",
+				i, v, all.Values[199-i],
+			)
 		}
 	}
 	var product mat.Dense
@@ -492,7 +581,10 @@ func TestLeading(t *testing.T) {
 				want = 1
 			}
 			if math.Abs(product.At(i, j)-want) > 1e-9 {
-				t.Fatalf("vectors %d and %d have the product %v", i, j, product.At(i, j))
+				t.Fatalf(
+					"vectors %d and %d have the product %v",
+					i, j, product.At(i, j),
+				)
 			}
 		}
 	}
@@ -517,11 +609,16 @@ func TestKernelGradient(t *testing.T) {
 			var away mat.VecDense
 			away.MulVec(
 				s.metric.T(),
-				vectorDifference(u, at(func(j int) uint8 { return mark[j] })),
+				vectorDifference(u, at(func(j int) uint8 {
+					return mark[j]
+				})),
 			)
 			kernel := math.Exp(-mat.Dot(&away, &away) / 2)
 			for i, row := range m.Weights {
-				q[i] += math.Ldexp(float64(row[l]), gramBits-int(m.Shifts[i])) * kernel
+				q[i] += math.Ldexp(
+					float64(row[l]),
+					gramBits-int(m.Shifts[i]),
+				) * kernel
 			}
 		}
 		square := 0.
@@ -532,10 +629,17 @@ func TestKernelGradient(t *testing.T) {
 		}
 		return sum / max(math.Sqrt(square), kernelmap.Shortest)
 	}
-	points := [][]uint8{{10, 128, 250}, {128, 128, 30}, {0, 0, 1}, {1, 0, 3}}
+	points := [][]uint8{
+		{10, 128, 250},
+		{128, 128, 30},
+		{0, 0, 1},
+		{1, 0, 3},
+	}
 	got := s.gradient(points)
 	for r := range points[0] {
-		u := at(func(j int) uint8 { return points[j][r] })
+		u := at(func(j int) uint8 {
+			return points[j][r]
+		})
 		for c := range u {
 			const h = 1e-4
 			up := slices.Clone(u)
@@ -545,7 +649,11 @@ func TestKernelGradient(t *testing.T) {
 			want := (value(up) - value(down)) / (2 * h)
 			if math.Abs(got.At(r, c)-want) > .01*
 				(1+math.Abs(want)) {
-				t.Errorf("record %d, coordinate %d: %v, want %v", r, c, got.At(r, c), want)
+				t.Errorf(
+					"record %d, coordinate %d: %v, want %v",
+					r, c,
+					got.At(r, c), want,
+				)
 			}
 		}
 	}
@@ -553,6 +661,9 @@ func TestKernelGradient(t *testing.T) {
 
 func vectorDifference(a, b []float64) *mat.VecDense {
 	var out mat.VecDense
-	out.SubVec(mat.NewVecDense(len(a), a), mat.NewVecDense(len(b), b))
+	out.SubVec(
+		mat.NewVecDense(len(a), a),
+		mat.NewVecDense(len(b), b),
+	)
 	return &out
 }

@@ -18,8 +18,12 @@ func TestSignedBins(t *testing.T) {
 		}
 		bin %= sizeBins
 		size := math.Abs(residual)
-		if size > sizeEdge(bin) && bin < sizeBins-1 || bin > 0 && size < sizeEdge(bin-1) {
-			t.Fatalf("%v is in bin %d, which ends at %v", size, bin, sizeEdge(bin))
+		if size > sizeEdge(bin) && bin < sizeBins-1 ||
+			bin > 0 && size < sizeEdge(bin-1) {
+			t.Fatalf(
+				"%v is in bin %d, which ends at %v",
+				size, bin, sizeEdge(bin),
+			)
 		}
 	})
 }
@@ -95,12 +99,20 @@ func TestBalancedClamp(t *testing.T) {
 		)
 	}
 	oneSided := map[float64]float64{-.02: 9500, .9: 500}
-	bothSides := map[float64]float64{-.02: 4750, .02: 4750, .9: 250, -.9: 250}
+	bothSides := map[float64]float64{
+		-.02: 4750,
+		.02:  4750,
+		.9:   250,
+		-.9:  250,
+	}
 	wide := balancedClamp(countsOf(oneSided), strength)
 	narrow := balancedClamp(countsOf(bothSides), strength)
 	if !(wide.limit >= narrow.limit &&
 		wide.limit > quantileClamp(bySize(countsOf(oneSided))).limit) {
-		t.Errorf("clamp %+v of one side, %+v of both", wide, narrow)
+		t.Errorf(
+			"clamp %+v of one side, %+v of both",
+			wide, narrow,
+		)
 	}
 	c := balancedClamp(make([]float64, signedBins), strength)
 	if c != noClamp {
@@ -128,7 +140,11 @@ func TestClampSlope(t *testing.T) {
 		sum += min(max(residual(i)+move, -c.limit), c.limit)
 	}
 	moved, sigma := c.unbiased([]float64{sum}, 3)
-	if math.Abs(moved[0]/(n*move)-1) > .02 || sigma != 3/c.slope {
-		t.Errorf("%+v: the sum moved by %v of %v, noise %v", c, moved[0], n*move, sigma)
+	if math.Abs(moved[0]/(n*move)-1) > .02 ||
+		sigma != 3/c.slope {
+		t.Errorf(
+			"%+v: the sum moved by %v of %v, noise %v",
+			c, moved[0], n*move, sigma,
+		)
 	}
 }

@@ -30,7 +30,10 @@ func TestStepsConverge(t *testing.T) {
 		d.SubVec(mat.NewVecDense(2, s.theta), &want)
 		e := mat.Norm(&d, 2)
 		if e > error0 {
-			t.Fatalf("the error grew from %v to %v", error0, e)
+			t.Fatalf(
+				"the error grew from %v to %v",
+				error0, e,
+			)
 		} else {
 			error0 = e
 		}
@@ -45,7 +48,13 @@ func TestStepsConverge(t *testing.T) {
 func TestCovarianceOfOneRound(t *testing.T) {
 	for _, shrinkage := range []float64{1, .8} {
 		s := newSolver(
-			mat.NewSymDense(3, []float64{9, 2, -1, 2, 6, .5, -1, .5, 4}),
+			mat.NewSymDense(
+				3,
+				[]float64{
+					9, 2, -1, 2, 6, .5,
+					-1, .5, 4,
+				},
+			),
 			.3,
 			shrinkage,
 		)
@@ -57,7 +66,10 @@ func TestCovarianceOfOneRound(t *testing.T) {
 		m := mat.NewDense(3, 3, nil)
 		m.RankOne(m, .3*.3/2, &solution, &solution)
 		for i := range 3 {
-			m.Set(i, i, m.At(i, i)+.7*.7+.3*.3/2*mat.Dot(&solution, &solution))
+			m.Set(
+				i, i,
+				m.At(i, i)+.7*.7+.3*.3/2*mat.Dot(&solution, &solution),
+			)
 		}
 		var want mat.Dense
 		want.Product(s.inverse, m, s.inverse)
@@ -91,7 +103,11 @@ func TestSolverIsTotal(t *testing.T) {
 				math.IsInf(v, 0) ||
 				!(cov.At(i, i) >= 0) ||
 				math.IsInf(cov.At(i, i), 0) {
-				t.Errorf("%s: theta %v, variance %v", name, s.theta, cov.At(i, i))
+				t.Errorf(
+					"%s: theta %v, variance %v",
+					name, s.theta,
+					cov.At(i, i),
+				)
 			}
 		}
 	}

@@ -31,7 +31,11 @@ func causalTable(t testing.TB, schema dataset.Schema, n int) *dataset.Table {
 	}
 	for i := range n {
 		x := noise(i, 0)
-		values := []float64{x, 2*x*x - 1 + x/2 + noise(i, 1)/3, noise(i, 2)}
+		values := []float64{
+			x,
+			2*x*x - 1 + x/2 + noise(i, 1)/3,
+			noise(i, 2),
+		}
 		for j := range columns {
 			columns[j].Floats[i] = values[j]
 		}
@@ -83,7 +87,10 @@ func TestStudy(t *testing.T) {
 				p.Direction != 1 ||
 				p.Vote != 1 ||
 				p.Stability < direction.Decided {
-				t.Errorf("declared %v: %s and %s: %+v", declared, p.X, p.Y, p.Reading)
+				t.Errorf(
+					"declared %v: %s and %s: %+v",
+					declared, p.X, p.Y, p.Reading,
+				)
 			}
 			n := res.Pairs[0].Total()
 			if math.Abs(n-20000) > 200 { // 144 counts with noise of standard deviation 2 at most
@@ -158,21 +165,36 @@ func TestStudyIsTotal(t *testing.T) {
 
 // TestPlanRefuses checks that invalid studies are refused before a row is read.
 func TestPlanRefuses(t *testing.T) {
-	ok := causal.Study{Schema: schemaOf(true, "x", "y"), Budget: budget.Target{Epsilon: 1}}
+	ok := causal.Study{
+		Schema: schemaOf(true, "x", "y"),
+		Budget: budget.Target{Epsilon: 1},
+	}
 	many := make([]string, direction.MaxColumns+1)
 	for i := range many {
 		many[i] = fmt.Sprint("x", i)
 	}
 	for name, change := range map[string]func(*causal.Study){
-		"one column":       func(s *causal.Study) { s.Schema = schemaOf(true, "x") },
-		"too many columns": func(s *causal.Study) { s.Schema = schemaOf(true, many...) },
-		"a column twice":   func(s *causal.Study) { s.Schema = schemaOf(true, "x", "x") },
-		"few bins":         func(s *causal.Study) { s.Bins = 3 },
-		"many bins":        func(s *causal.Study) { s.Bins = 33 },
+		"one column": func(s *causal.Study) {
+			s.Schema = schemaOf(true, "x")
+		},
+		"too many columns": func(s *causal.Study) {
+			s.Schema = schemaOf(true, many...)
+		},
+		"a column twice": func(s *causal.Study) {
+			s.Schema = schemaOf(true, "x", "x")
+		},
+		"few bins": func(s *causal.Study) {
+			s.Bins = 3
+		},
+		"many bins": func(s *causal.Study) {
+			s.Bins = 33
+		},
 		"private columns": func(s *causal.Study) {
 			s.Budget.Relation = budget.SubstitutePrivateColumns
 		},
-		"another unit": func(s *causal.Study) { s.Schema.Unit = "who" },
+		"another unit": func(s *causal.Study) {
+			s.Schema.Unit = "who"
+		},
 		"no unit": func(s *causal.Study) {
 			s.Budget.Unit = budget.Unit{Column: "who", MaxRows: 2}
 		},
@@ -188,13 +210,19 @@ func TestPlanRefuses(t *testing.T) {
 				Categories: []string{"a"},
 			}
 		},
-		"indicator": func(s *causal.Study) { s.Schema.Columns[1].Indicator = true },
+		"indicator": func(s *causal.Study) {
+			s.Schema.Columns[1].Indicator = true
+		},
 		"unknown score": func(s *causal.Study) {
 			s.Score = "magic"
 			s.Budget.Relation = budget.Substitute
 		},
-		"test alone":      func(s *causal.Study) { s.TestOnly = true },
-		"anm, add-remove": func(s *causal.Study) { s.Score = direction.HSIC },
+		"test alone": func(s *causal.Study) {
+			s.TestOnly = true
+		},
+		"anm, add-remove": func(s *causal.Study) {
+			s.Score = direction.HSIC
+		},
 		"anm, kendall": func(s *causal.Study) {
 			s.Score = direction.Kendall
 			s.Budget.Relation = budget.Substitute
@@ -214,7 +242,9 @@ func TestPlanRefuses(t *testing.T) {
 			s.Score = direction.HSIC
 			s.Budget.Relation = budget.Substitute
 		},
-		"lambda": func(s *causal.Study) { s.Lambda = 1 },
+		"lambda": func(s *causal.Study) {
+			s.Lambda = 1
+		},
 		"lambda too small": func(s *causal.Study) {
 			s.Score = direction.HSIC
 			s.Budget.Relation = budget.Substitute
@@ -225,7 +255,9 @@ func TestPlanRefuses(t *testing.T) {
 			s.Budget.Relation = budget.Substitute
 			s.Lambda = math.NaN()
 		},
-		"empty range": func(s *causal.Study) { s.Schema.Columns[1].Upper = -2 },
+		"empty range": func(s *causal.Study) {
+			s.Schema.Columns[1].Upper = -2
+		},
 	} {
 		s := ok
 		s.Schema = s.Schema.Clone()
@@ -270,13 +302,19 @@ func TestBaselineNoiseFollowsLambda(t *testing.T) {
 	} {
 		got := scale(c.lambda) / usual
 		if got < c.least || got > c.most {
-			t.Errorf("lambda %v: %v times the noise of the default", c.lambda, got)
+			t.Errorf(
+				"lambda %v: %v times the noise of the default",
+				c.lambda, got,
+			)
 		}
 	}
 	a := scale(100)
 	b := scale(1000)
 	if a > .9*usual || a/b > 2 || b/a > 2 {
-		t.Errorf("strong penalties have noise %v and %v, the default %v", a, b, usual)
+		t.Errorf(
+			"strong penalties have noise %v and %v, the default %v",
+			a, b, usual,
+		)
 	}
 }
 
@@ -345,7 +383,10 @@ func TestEpsilonSharesMatchPlan(t *testing.T) {
 			}[path.Base(l.Path)]
 			got := l.Law.Epsilon / sum
 			if math.Abs(got-want) > 1e-6 {
-				t.Errorf("delta %v: %s has %v of epsilon, want %v", delta, l.Path, got, want)
+				t.Errorf(
+					"delta %v: %s has %v of epsilon, want %v",
+					delta, l.Path, got, want,
+				)
 			}
 		}
 	}
@@ -355,8 +396,11 @@ func TestEpsilonSharesMatchPlan(t *testing.T) {
 func TestUnitsPayMore(t *testing.T) {
 	s := causal.Study{
 		Schema: schemaOf(true, "x", "y"),
-		Budget: budget.Target{Epsilon: 1, Unit: budget.Unit{Column: "who", MaxRows: 3}},
-		Bins:   8,
+		Budget: budget.Target{
+			Epsilon: 1,
+			Unit:    budget.Unit{Column: "who", MaxRows: 3},
+		},
+		Bins: 8,
 	}
 	s.Schema.Unit = "who"
 	plan, err := s.Plan()
@@ -366,7 +410,10 @@ func TestUnitsPayMore(t *testing.T) {
 	ids := []uint64{1, 1, 1, 1, 2, dataset.NoUnit}
 	tab, err := dataset.NewTable(
 		s.Schema,
-		[]dataset.ColumnData{{Floats: make([]float64, 6)}, {Floats: make([]float64, 6)}},
+		[]dataset.ColumnData{
+			{Floats: make([]float64, 6)},
+			{Floats: make([]float64, 6)},
+		},
 		ids,
 	)
 	if err != nil {
@@ -380,10 +427,16 @@ func TestUnitsPayMore(t *testing.T) {
 	if e.Sensitivity != 3 ||
 		math.Abs(e.Scale-3) > 1e-4 ||
 		math.Abs(res.Pairs[0].Noise.Scale-3) > 1e-4 {
-		t.Errorf("%+v, noise %+v", e, res.Pairs[0].Noise)
+		t.Errorf(
+			"%+v, noise %+v",
+			e, res.Pairs[0].Noise,
+		)
 	}
 	if res.Curator.TrainRows != 4 {
-		t.Errorf("%d records kept, want 4", res.Curator.TrainRows)
+		t.Errorf(
+			"%d records kept, want 4",
+			res.Curator.TrainRows,
+		)
 	}
 }
 
@@ -405,7 +458,10 @@ func TestRehearse(t *testing.T) {
 
 // BenchmarkRun counts and reads 10^7 records.
 func BenchmarkRun(b *testing.B) {
-	s := causal.Study{Schema: schemaOf(true, "x", "y"), Budget: budget.Target{Epsilon: 1}}
+	s := causal.Study{
+		Schema: schemaOf(true, "x", "y"),
+		Budget: budget.Target{Epsilon: 1},
+	}
 	tab := causalTable(b, s.Schema, 1e7)
 	b.ResetTimer()
 	for range b.N {

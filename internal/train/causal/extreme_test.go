@@ -65,11 +65,17 @@ func TestExtremeNumbersAreNamed(t *testing.T) {
 			t.Errorf("%s: %+v", tt.name, found)
 		case tt.word == "":
 		case len(found) != 1:
-			t.Errorf("%s: %d warnings", tt.name, len(found))
+			t.Errorf(
+				"%s: %d warnings",
+				tt.name, len(found),
+			)
 		case found[0].Severity != pipeline.Critical ||
 			!strings.Contains(found[0].Text, `of "x" `) ||
 			!strings.Contains(found[0].Text, tt.word):
-			t.Errorf("%s: %+v", tt.name, found[0])
+			t.Errorf(
+				"%s: %+v",
+				tt.name, found[0],
+			)
 		}
 	}
 }

@@ -51,9 +51,25 @@ func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
 		r = scaling.Range{}
 	}
 	return []dataset.Column{
-			{Name: "a", Ranged: true, Lower: -1, Upper: 1},
-			{Name: "b", Ranged: true, Lower: 100, Upper: 300},
-			{Name: "c", Ranged: true, Lower: -1, Upper: 1, Indicator: true},
+			{
+				Name:   "a",
+				Ranged: true,
+				Lower:  -1,
+				Upper:  1,
+			},
+			{
+				Name:   "b",
+				Ranged: true,
+				Lower:  100,
+				Upper:  300,
+			},
+			{
+				Name:      "c",
+				Ranged:    true,
+				Lower:     -1,
+				Upper:     1,
+				Indicator: true,
+			},
 			{
 				Name:       "k",
 				Kind:       dataset.Category,
@@ -177,7 +193,11 @@ func calibratePlan(
 	}
 	p, err := budget.Calibrate(
 		budget.Sequence("run", node),
-		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel},
+		budget.Target{
+			Epsilon:  epsilon,
+			Delta:    1e-6,
+			Relation: rel,
+		},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +257,11 @@ func rowsOf(rows []record) regression.Rows {
 	}
 	codes := out.Codes["k"]
 	for _, r := range rows {
-		for name, v := range map[string]float64{"a": r.a, "b": r.b, "c": r.c} {
+		for name, v := range map[string]float64{
+			"a": r.a,
+			"b": r.b,
+			"c": r.c,
+		} {
 			out.Numeric[name] = append(out.Numeric[name], v)
 		}
 		codes.Values = append(codes.Values, r.k)
@@ -281,12 +305,18 @@ func TestTreeBeatsTheLine(t *testing.T) {
 	hard := loss(CostTree{Depth: 2})
 	soft := loss(CostTree{Depth: 2, Soft: true})
 	if !(hard < line/2 && soft < line) {
-		t.Errorf("squared errors: line %v, tree %v, soft tree %v", line, hard, soft)
+		t.Errorf(
+			"squared errors: line %v, tree %v, soft tree %v",
+			line, hard, soft,
+		)
 	}
 	one := wrong(CostTree{Depth: 1})
 	two := wrong(CostTree{Depth: 2})
 	if !(two < one-.02) {
-		t.Errorf("wrong classes: one level %v, two %v", one, two)
+		t.Errorf(
+			"wrong classes: one level %v, two %v",
+			one, two,
+		)
 	}
 }
 
@@ -318,11 +348,17 @@ func TestExactLimit(t *testing.T) {
 	if len(m.Columns) != 2 ||
 		len(got.Terms) != len(want) ||
 		math.Abs(got.Intercept-intercept) > 1e-3 {
-		t.Fatalf("%+v, want intercept %v and %v", got, intercept, want)
+		t.Fatalf(
+			"%+v, want intercept %v and %v",
+			got, intercept, want,
+		)
 	}
 	for i, w := range want {
 		if math.Abs(got.Terms[i].Coefficient-w) > 1e-3*(1+math.Abs(w)) {
-			t.Errorf("term %d: %v, want %v", i, got.Terms[i].Coefficient, w)
+			t.Errorf(
+				"term %d: %v, want %v",
+				i, got.Terms[i].Coefficient, w,
+			)
 		}
 	}
 }
@@ -405,7 +441,10 @@ func TestBudgetHolds(t *testing.T) {
 					want = 1
 				}
 				if m.Costs[j] != want {
-					rt.Fatalf("%s costs %v, want %v", c.Name, m.Costs[j], want)
+					rt.Fatalf(
+						"%s costs %v, want %v",
+						c.Name, m.Costs[j], want,
+					)
 				}
 			}
 			costs, err := m.CostsOf(nil, rowsOf(rows))
@@ -452,7 +491,10 @@ func TestDefaultDepth(t *testing.T) {
 			"run/cost-tree/medians": 1,
 		}[e.Path]
 		if e.Released != want {
-			t.Errorf("%s: %d draws, want %d", e.Path, e.Released, want)
+			t.Errorf(
+				"%s: %d draws, want %d",
+				e.Path, e.Released, want,
+			)
 		}
 	}
 }
@@ -542,7 +584,10 @@ func TestRoutesAreThoseOfTheModel(t *testing.T) {
 		}
 	}
 	if same < len(rows)*99/100 {
-		t.Errorf("%d of %d records end where the model ends", same, len(rows))
+		t.Errorf(
+			"%d of %d records end where the model ends",
+			same, len(rows),
+		)
 	}
 }
 
@@ -559,9 +604,13 @@ func TestRecordWeightsSumToOne(t *testing.T) {
 	weights[f.first] = .1
 	for _, soft := range []bool{false, true} {
 		to := routes{
-			Soft:  soft,
-			Open:  []int{3, 4, 2},
-			Nodes: []route{{weights, .2, 1, 2}, {weights, -.3, 3, 4}, {}, {}, {}},
+			Soft: soft,
+			Open: []int{3, 4, 2},
+			Nodes: []route{
+				{weights, .2, 1, 2},
+				{weights, -.3, 3, 4},
+				{}, {}, {},
+			},
 		}
 		for i := range tab.Len() {
 			sum := 0.
@@ -608,11 +657,18 @@ func TestRoute(t *testing.T) {
 	theta[2][1] = .01
 	got := routeOf(p, theta)
 	want := 10 / math.Sqrt(5) * -1
-	if math.Abs(got[0]-want) > 1e-3 && math.Abs(got[0]+want) > 1e-3 {
-		t.Errorf("%v, want %v in the first entry", got, want)
+	if math.Abs(got[0]-want) > 1e-3 &&
+		math.Abs(got[0]+want) > 1e-3 {
+		t.Errorf(
+			"%v, want %v in the first entry",
+			got, want,
+		)
 	}
 	if got[0] > 0 { // the largest part, that of the second target, has the sign +
-		t.Errorf("%v: the sign is not that of the largest part", got)
+		t.Errorf(
+			"%v: the sign is not that of the largest part",
+			got,
+		)
 	}
 }
 
@@ -646,7 +702,10 @@ func BenchmarkCostTree(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.StartTimer()
-		_, err = tr.Fit(context.Background(), s, dataOf(tab.View(), ranges))
+		_, err = tr.Fit(
+			context.Background(), s,
+			dataOf(tab.View(), ranges),
+		)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -51,7 +51,10 @@ func neighbourTables(
 	rel budget.Relation,
 ) []neighbour {
 	var out []neighbour
-	for _, at := range []int{0, len(base) / 2, len(base) - 1} {
+	for _, at := range []int{
+		0, len(base) / 2,
+		len(base) - 1,
+	} {
 		if rel == budget.AddRemove {
 			out = append(
 				out,
@@ -108,7 +111,12 @@ func TestReplay(t *testing.T) {
 						code: 2,
 						y:    1e9,
 					},
-					{a: 1, b: 300, c: -1, y: 4},
+					{
+						a: 1,
+						b: 300,
+						c: -1,
+						y: 4,
+					},
 				} {
 					for _, n := range neighbourTables(base, ids, extra, rel) {
 						second := first.Replay()
@@ -127,7 +135,10 @@ func TestReplay(t *testing.T) {
 						faults, ratio := mechanism.Compare(first, second)
 						closest = max(closest, ratio)
 						for _, fault := range faults {
-							t.Errorf("%s, %d classes, %v: %s", name, classes, rel, fault)
+							t.Errorf(
+								"%s, %d classes, %v: %s",
+								name, classes, rel, fault,
+							)
 						}
 					}
 				}
@@ -150,10 +161,17 @@ func TestReplay(t *testing.T) {
 func TestFaultRoutedByExact(t *testing.T) {
 	base := treeRecords(600)
 	ids := sequentialIDs(len(base))
-	extra := record{a: 1, b: 100, y: -4}
+	extra := record{
+		a: 1,
+		b: 100,
+		y: -4,
+	}
 	found := func(f mechanism.Fault) (out []string) {
 		first := mechanism.NewRecorder(1).Plant(f)
-		_, err := runRecorded(t, CostTree{Depth: 3}, 0, budget.AddRemove, base, ids, first)
+		_, err := runRecorded(
+			t, CostTree{Depth: 3}, 0,
+			budget.AddRemove, base, ids, first,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +223,10 @@ func TestFaultNodesNotShared(t *testing.T) {
 			mechanism.NewRecorder(1).Plant(f),
 		)
 		if !errors.Is(err, want) {
-			t.Errorf("fault %v: %v, want %v", f, err, want)
+			t.Errorf(
+				"fault %v: %v, want %v",
+				f, err, want,
+			)
 		}
 	}
 }

@@ -10,7 +10,10 @@ func BenchmarkRun(b *testing.B) {
 	columns := make([][]float64, 8)
 	for j := range columns {
 		for i := range 100000 {
-			columns[j] = append(columns[j], float64((i*(j+7))%1013))
+			columns[j] = append(
+				columns[j],
+				float64((i*(j+7))%1013),
+			)
 		}
 	}
 	s, table := tableOf(b, columns...)

@@ -93,12 +93,20 @@ func TestPlanSteps(t *testing.T) {
 			budget.Substitute,
 			"histogram",
 		},
-		{"one range", []dataset.Column{ranged}, "", budget.AddRemove, "histogram moments"},
+		{
+			"one range",
+			[]dataset.Column{ranged}, "",
+			budget.AddRemove, "histogram moments",
+		},
 	} {
 		s := Study{
 			Schema: dataset.Schema{Columns: c.columns},
 			By:     c.by,
-			Budget: budget.Target{Epsilon: .5, Delta: 1e-6, Relation: c.relation},
+			Budget: budget.Target{
+				Epsilon:  .5,
+				Delta:    1e-6,
+				Relation: c.relation,
+			},
 		}
 		p, err := s.Plan()
 		if err != nil {
@@ -106,7 +114,10 @@ func TestPlanSteps(t *testing.T) {
 		}
 		got := leafPaths(p)
 		if got != c.want {
-			t.Errorf("%s: the steps are %q, want %q", c.name, got, c.want)
+			t.Errorf(
+				"%s: the steps are %q, want %q",
+				c.name, got, c.want,
+			)
 		}
 		if err := p.Rehearse(context.Background()); err != nil {
 			t.Errorf("%s: %v", c.name, err)
@@ -137,23 +148,39 @@ func TestPlanSteps(t *testing.T) {
 // TestPlanRefuses checks that a study without a plan is refused with the reason.
 func TestPlanRefuses(t *testing.T) {
 	for want, change := range map[string]func(*Study){
-		"no column is left":       func(s *Study) { s.Schema.Columns = nil },
-		"at most 100 are allowed": func(s *Study) { *s = studyOf(101) },
-		"listed twice":            func(s *Study) { s.Schema.Columns[1].Name = "c1" },
-		"identifies the unit":     func(s *Study) { s.Schema.Unit = "c1" },
-		"a part of a model":       func(s *Study) { s.Schema.Columns[0].Indicator = true },
+		"no column is left": func(s *Study) {
+			s.Schema.Columns = nil
+		},
+		"at most 100 are allowed": func(s *Study) {
+			*s = studyOf(101)
+		},
+		"listed twice": func(s *Study) {
+			s.Schema.Columns[1].Name = "c1"
+		},
+		"identifies the unit": func(s *Study) {
+			s.Schema.Unit = "c1"
+		},
+		"a part of a model": func(s *Study) {
+			s.Schema.Columns[0].Indicator = true
+		},
 		"empty or too wide": func(s *Study) {
 			s.Schema.Columns[0] = dataset.Column{Name: "a", Ranged: true}
 		},
-		"is not among the described": func(s *Study) { s.By = "z" },
-		"declared as numeric":        func(s *Study) { s.By = "c1" },
+		"is not among the described": func(s *Study) {
+			s.By = "z"
+		},
+		"declared as numeric": func(s *Study) {
+			s.By = "c1"
+		},
 		"protects whole records": func(s *Study) {
 			s.Budget.Relation = budget.SubstitutePrivateColumns
 		},
 		"the schema names": func(s *Study) {
 			s.Budget.Unit = budget.Unit{Column: "who", MaxRows: 2}
 		},
-		"needs a delta above 0": func(s *Study) { s.Budget.Delta = 0 },
+		"needs a delta above 0": func(s *Study) {
+			s.Budget.Delta = 0
+		},
 		"needs tight composition, not basic": func(s *Study) {
 			s.Budget.Composition = budget.Basic
 		},
@@ -166,7 +193,8 @@ func TestPlanRefuses(t *testing.T) {
 		s := studyOf(2)
 		change(&s)
 		_, err := s.Plan()
-		if !errors.Is(err, ErrStudy) || !strings.Contains(err.Error(), want) {
+		if !errors.Is(err, ErrStudy) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
 		}
 	}
@@ -245,9 +273,18 @@ func TestHostileTables(t *testing.T) {
 		"one record":     {{1}, {-1e308}},
 		"missing values": {repeat(3000, nan), repeat(3000, nan)},
 		"constants":      {repeat(3000, 7), repeat(3000, 0)},
-		"huge":           {repeat(3000, 1e308, -1e308), repeat(3000, 1e-308, 1e308, nan)},
-		"infinite":       {repeat(3000, inf, -inf), repeat(3000, 1, inf, 2)},
-		"tiny":           {repeat(3000, 5e-324, -5e-324), repeat(3000, 1e-300)},
+		"huge": {
+			repeat(3000, 1e308, -1e308),
+			repeat(3000, 1e-308, 1e308, nan),
+		},
+		"infinite": {
+			repeat(3000, inf, -inf),
+			repeat(3000, 1, inf, 2),
+		},
+		"tiny": {
+			repeat(3000, 5e-324, -5e-324),
+			repeat(3000, 1e-300),
+		},
 	} {
 		for _, relation := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 			for _, ranged := range []bool{false, true} {
@@ -281,7 +318,8 @@ func TestHostileTables(t *testing.T) {
 				card := Read(res.Released)
 				check := func(what string, values ...*float64) {
 					for _, x := range values {
-						if x != nil && (math.IsNaN(*x) || math.IsInf(*x, 0)) {
+						if x != nil &&
+							(math.IsNaN(*x) || math.IsInf(*x, 0)) {
 							t.Errorf(
 								"%s, %v, ranged %v: %s is %v",
 								name,
@@ -366,7 +404,10 @@ func TestUnreadColumns(t *testing.T) {
 		!slices.ContainsFunc(res.Warnings, func(w pipeline.Warning) bool {
 			return w.Code == "no-range"
 		}) {
-		t.Errorf("%+v, %+v", card.Correlations, res.Warnings)
+		t.Errorf(
+			"%+v, %+v",
+			card.Correlations, res.Warnings,
+		)
 	}
 }
 
@@ -390,14 +431,21 @@ func TestKnownTable(t *testing.T) {
 	near := func(what string, got *float64, want, within float64) {
 		t.Helper()
 		if got == nil || math.Abs(*got-want) > within {
-			t.Errorf("%s is %v, want %v", what, got, want)
+			t.Errorf(
+				"%s is %v, want %v",
+				what, got, want,
+			)
 		}
 	}
 	near("the number of records", card.Records.Value, n, 20)
 	near("a mean", card.Columns[0].Mean.Value, 50, .3)
 	near("a spread", card.Columns[0].Deviation.Value, 29.15, .3)
 	near("a median", card.Columns[0].Quartiles[1].Value, 50, 2)
-	near("a share of missing values", card.Columns[2].Missing.Value, .2, .01)
+	near(
+		"a share of missing values",
+		card.Columns[2].Missing.Value, .2,
+		.01,
+	)
 	near("a mean of known values", card.Columns[2].Mean.Value, 50, .4)
 	near("a correlation", card.Correlations[0].Value, .98, .02)
 	near("a correlation ratio", card.Correlations[2].Value, 0, .05)
@@ -406,7 +454,8 @@ func TestKnownTable(t *testing.T) {
 		near("its mean", g.Means[0].Value, 50, 1)
 		near("its mean of known values", g.Means[2].Value, 50, 1)
 	}
-	if !card.By.Groups[2].Other || card.By.Groups[0].Name != "a" {
+	if !card.By.Groups[2].Other ||
+		card.By.Groups[0].Name != "a" {
 		t.Errorf("%+v", card.By.Groups)
 	}
 }
@@ -434,7 +483,8 @@ func TestSmallGroupsShowTheirCountOnly(t *testing.T) {
 	released.Groups.Counts = []float64{4.1 * noise, 3.9 * noise, -5}
 	for k, g := range Read(released).By.Groups {
 		small := k > 0
-		if small != g.Small || g.Small != (len(g.Means) == 0) {
+		if small != g.Small ||
+			g.Small != (len(g.Means) == 0) {
 			t.Errorf("group %d: %+v", k, g)
 		}
 	}

@@ -13,7 +13,10 @@ import (
 func close6(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= 1e-6) {
-		t.Errorf("%s is %.7f, want %.6f", what, got, want)
+		t.Errorf(
+			"%s is %.7f, want %.6f",
+			what, got, want,
+		)
 	}
 }
 
@@ -70,7 +73,9 @@ func TestQuantileValues(t *testing.T) {
 	scan := quantileScan{leaves, 4, noisyNumber{0, 4}, noisyNumber{640, 5}}
 	for q, want := range map[float64][2]int{.5: {29, 35}, .25: {13, 19}} {
 		lower, upper, at := scan.interval(q)
-		if lower != want[0] || upper != want[1] || math.Abs(at-64*q) > 1e-9 {
+		if lower != want[0] ||
+			upper != want[1] ||
+			math.Abs(at-64*q) > 1e-9 {
 			t.Errorf(
 				"the %v quantile is %v, from %d to %d, want from %d to %d",
 				q,
@@ -90,7 +95,10 @@ func TestQuantileValues(t *testing.T) {
 		noisyNumber{640, 5},
 	}).interval(.5)
 	if lower != -1 || upper != 0 {
-		t.Errorf("all below: from %d to %d", lower, upper)
+		t.Errorf(
+			"all below: from %d to %d",
+			lower, upper,
+		)
 	}
 	lower, upper, _ = (quantileScan{
 		make([]float64, 64),
@@ -99,7 +107,10 @@ func TestQuantileValues(t *testing.T) {
 		noisyNumber{640, 5},
 	}).interval(.5)
 	if lower != 64 || upper != -1 {
-		t.Errorf("all above: from %d to %d", lower, upper)
+		t.Errorf(
+			"all above: from %d to %d",
+			lower, upper,
+		)
 	}
 }
 
@@ -148,7 +159,10 @@ func TestEtaValues(t *testing.T) {
 	}
 	value, lower, upper, ok := e.interval(normMiss + totalMiss)
 	if !ok || value < lower || value > upper {
-		t.Errorf("%v within [%v, %v], %v", value, lower, upper, ok)
+		t.Errorf(
+			"%v within [%v, %v], %v",
+			value, lower, upper, ok,
+		)
 	}
 	close6(t, "the lower end", lower, .115068)
 	close6(t, "the upper end", upper, .350223)
@@ -174,7 +188,10 @@ func TestCutLimitsIgnoreNoise(t *testing.T) {
 		}
 	}
 	values := noisyNumber{6000, 50}
-	from, to := cutLimits(0, 64, leaves, noisyNumber{0, 30}, noisyNumber{0, 30}, values)
+	from, to := cutLimits(
+		0, 64, leaves, noisyNumber{0, 30},
+		noisyNumber{0, 30}, values,
+	)
 	if !(from > 19 && from < 21 && to > 29 && to < 31) {
 		t.Errorf("from %v to %v", from, to)
 	}
@@ -187,7 +204,10 @@ func TestCutLimitsIgnoreNoise(t *testing.T) {
 		values,
 	)
 	if from != 0 {
-		t.Errorf("with more than 3%% below the range: from %v to %v", from, to)
+		t.Errorf(
+			"with more than 3%% below the range: from %v to %v",
+			from, to,
+		)
 	}
 	from, to = cutLimits(
 		0,
@@ -198,7 +218,10 @@ func TestCutLimitsIgnoreNoise(t *testing.T) {
 		noisyNumber{100, 50},
 	)
 	if from != 0 || to != 64 {
-		t.Errorf("a column that is not seen: from %v to %v", from, to)
+		t.Errorf(
+			"a column that is not seen: from %v to %v",
+			from, to,
+		)
 	}
 	one := make([]float64, mechanism.TreeLeaves)
 	one[5] = 6000
@@ -211,6 +234,9 @@ func TestCutLimitsIgnoreNoise(t *testing.T) {
 		noisyNumber{6000, 1},
 	)
 	if !(from >= 5 && to <= 6 && to > from) {
-		t.Errorf("one leaf: from %v to %v", from, to)
+		t.Errorf(
+			"one leaf: from %v to %v",
+			from, to,
+		)
 	}
 }

@@ -152,14 +152,53 @@ func TestClassesCoverage(t *testing.T) {
 		n int
 		population
 	}{
-		"two":         {600, population{[]float64{.3, .7}, []float64{.7, .9}, .05, .02}},
-		"few records": {120, population{[]float64{.4, .6}, []float64{.6, .8}, 0, 0}},
-		"perfect":     {600, population{[]float64{.5, .5}, []float64{1, 1}, .1, 0}},
-		"two of many": {900, population{[]float64{.5, .5}, []float64{.9, .9}, .1, .6}},
-		"three":       {900, population{[]float64{.2, .3, .5}, []float64{.5, .9, .7}, .05, .2}},
+		"two": {
+			600,
+			population{
+				[]float64{.3, .7},
+				[]float64{.7, .9},
+				.05, .02,
+			},
+		},
+		"few records": {
+			120,
+			population{
+				[]float64{.4, .6},
+				[]float64{.6, .8},
+				0, 0,
+			},
+		},
+		"perfect": {
+			600,
+			population{
+				[]float64{.5, .5},
+				[]float64{1, 1}, .1,
+				0,
+			},
+		},
+		"two of many": {
+			900,
+			population{
+				[]float64{.5, .5},
+				[]float64{.9, .9},
+				.1, .6,
+			},
+		},
+		"three": {
+			900,
+			population{
+				[]float64{.2, .3, .5},
+				[]float64{.5, .9, .7},
+				.05, .2,
+			},
+		},
 		"five": {
 			3000,
-			population{[]float64{.1, .1, .2, .3, .3}, []float64{.2, .5, .7, .9, 1}, .05, .01},
+			population{
+				[]float64{.1, .1, .2, .3, .3},
+				[]float64{.2, .5, .7, .9, 1},
+				.05, .01,
+			},
 		},
 	} {
 		l := len(c.shares)
@@ -236,7 +275,10 @@ func TestBalancedCoverage(t *testing.T) {
 			}
 		}
 		if covered < 1845 {
-			t.Errorf("rows %v, hits %v: %d of %d cover", rows, hits, covered, runs)
+			t.Errorf(
+				"rows %v, hits %v: %d of %d cover",
+				rows, hits, covered, runs,
+			)
 		}
 	}
 	for _, l := range []int{2, 3, 6, 12} {
@@ -275,8 +317,15 @@ func checkShare(t testing.TB, s Share) {
 // TestClassesLargeBudget: with a large budget matrix and table are the exact ones.
 func TestClassesLargeBudget(t *testing.T) {
 	for _, l := range []int{2, 3} {
-		p := population{[]float64{.2, .3, .5}[:l], []float64{.5, .9, .7}[:l], .1, .2}
-		truth, prediction, score := p.drawRecords(rand.New(rand.NewPCG(5, 6)), 900)
+		p := population{
+			[]float64{.2, .3, .5}[:l],
+			[]float64{.5, .9, .7}[:l],
+			.1, .2,
+		}
+		truth, prediction, score := p.drawRecords(
+			rand.New(rand.NewPCG(5, 6)),
+			900,
+		)
 		exact := make([][]int, l+1)
 		table := [2][16]int{}
 		right := make([][2]int, l)
@@ -306,7 +355,10 @@ func TestClassesLargeBudget(t *testing.T) {
 				side = int(k)
 			}
 			if side < 2 { // the table of two classes has no other labels
-				table[side][int(min(max(math.Ceil((score[i]+1)*8)-1, 0), 15))]++
+				table[side][int(min(
+					max(math.Ceil((score[i]+1)*8)-1, 0),
+					15,
+				))]++
 			}
 		}
 		r := releaseClasses(
@@ -316,13 +368,23 @@ func TestClassesLargeBudget(t *testing.T) {
 			newLabels(t, l, truth, prediction, score, sixteenBins()),
 		)
 		if fmt.Sprint(r.Counts) != fmt.Sprint(exact) {
-			t.Errorf("cells %v, want %v", r.Counts, exact)
+			t.Errorf(
+				"cells %v, want %v",
+				r.Counts, exact,
+			)
 		}
 		if fmt.Sprint(r.Scores.Counts) != fmt.Sprint(table) {
-			t.Errorf("scores %v, want %v", r.Scores.Counts, table)
+			t.Errorf(
+				"scores %v, want %v",
+				r.Scores.Counts, table,
+			)
 		}
-		if l > 2 && fmt.Sprint(r.Right) != fmt.Sprint(right) || l == 2 && r.Right != nil {
-			t.Errorf("right %v, want %v", r.Right, right)
+		if l > 2 && fmt.Sprint(r.Right) != fmt.Sprint(right) ||
+			l == 2 && r.Right != nil {
+			t.Errorf(
+				"right %v, want %v",
+				r.Right, right,
+			)
 		}
 		labelled := 900 - missing
 		if math.Abs(r.Records.Value-labelled) > 1e-9 ||
@@ -353,8 +415,15 @@ func TestClassesLargeBudget(t *testing.T) {
 // TestCutoffIsAnEdge: of two classes whose cutoff is an edge, accuracy and recalls are read from both tables: they are the
 // exact ones of a large budget, and of a small one the number of records has less noise than that of the matrix.
 func TestCutoffIsAnEdge(t *testing.T) {
-	p := population{[]float64{.3, .7}, []float64{.5, .9}, 0, .1}
-	truth, prediction, score := p.drawRecords(rand.New(rand.NewPCG(5, 6)), 900)
+	p := population{
+		[]float64{.3, .7},
+		[]float64{.5, .9},
+		0, .1,
+	}
+	truth, prediction, score := p.drawRecords(
+		rand.New(rand.NewPCG(5, 6)),
+		900,
+	)
 	hits := [2]float64{}
 	all := [2]float64{}
 	for i, k := range truth {
@@ -372,14 +441,26 @@ func TestCutoffIsAnEdge(t *testing.T) {
 	bins := sixteenBins()
 	bins.Cutoff = slices.Index(bins.Edges, 0) + 1
 	x := newLabels(t, 2, truth, prediction, score, bins)
-	r := releaseClasses(t, priceClasses(t, 2, budget.Target{Epsilon: 600}), 2, x)
+	r := releaseClasses(
+		t,
+		priceClasses(t, 2, budget.Target{Epsilon: 600}),
+		2, x,
+	)
 	for k, recall := range r.Recalls {
 		if math.Abs(recall.Value-hits[k]/all[k]) > 1e-9 {
-			t.Errorf("recall %d is %v, want %v", k, recall.Value, hits[k]/all[k])
+			t.Errorf(
+				"recall %d is %v, want %v",
+				k, recall.Value,
+				hits[k]/all[k],
+			)
 		}
 	}
 	if math.Abs(r.Accuracy.Value-(hits[0]+hits[1])/900) > 1e-9 {
-		t.Errorf("accuracy %v, want %v", r.Accuracy.Value, (hits[0]+hits[1])/900)
+		t.Errorf(
+			"accuracy %v, want %v",
+			r.Accuracy.Value,
+			(hits[0]+hits[1])/900,
+		)
 	}
 	small := priceClasses(t, 2, budget.Target{Epsilon: 1})
 	with := releaseClasses(t, small, 2, x)
@@ -401,13 +482,25 @@ func TestClassesTotal(t *testing.T) {
 		truth      []int32
 		prediction []float64
 	}{
-		"nothing":             {nil, nil},
-		"one":                 {[]int32{1}, []float64{0}},
-		"no class":            {[]int32{2, 2, 7, -1}, []float64{0, 1, 1, 0}},
-		"no label":            {[]int32{3, 3, -1}, []float64{0, 1, 1}},
-		"other labels":        {slices.Repeat([]int32{2}, 300), make([]float64, 300)},
-		"one class only":      {make([]int32, 300), make([]float64, 300)},
-		"strange predictions": {[]int32{0, 1, 0}, []float64{math.NaN(), -3, 1e9}},
+		"nothing": {nil, nil},
+		"one":     {[]int32{1}, []float64{0}},
+		"no class": {
+			[]int32{2, 2, 7, -1},
+			[]float64{0, 1, 1, 0},
+		},
+		"no label": {
+			[]int32{3, 3, -1},
+			[]float64{0, 1, 1},
+		},
+		"other labels": {
+			slices.Repeat([]int32{2}, 300),
+			make([]float64, 300),
+		},
+		"one class only": {make([]int32, 300), make([]float64, 300)},
+		"strange predictions": {
+			[]int32{0, 1, 0},
+			[]float64{math.NaN(), -3, 1e9},
+		},
 	} {
 		bins := sixteenBins()
 		bins.Chance = make([]float64, 16)
@@ -456,7 +549,10 @@ func TestClassesTotal(t *testing.T) {
 				}
 			}
 			if name == "nothing" && unknown == 0 {
-				t.Errorf("epsilon %v: an accuracy of no record is claimed every time", epsilon)
+				t.Errorf(
+					"epsilon %v: an accuracy of no record is claimed every time",
+					epsilon,
+				)
 			}
 		}
 	}
@@ -548,7 +644,10 @@ func TestConfusionSensitivity(t *testing.T) {
 			declared := (confusionStatistic{Classes: l, Bins: bins}).New(
 				s.Maker).(*confusionPass).cells.Bound().Sensitivity()
 			if declared < want || declared > want*(1+1e-9) {
-				t.Errorf("%v: declared %v, want %v", rel, declared, want)
+				t.Errorf(
+					"%v: declared %v, want %v",
+					rel, declared, want,
+				)
 			}
 			worst := 0.
 			for i, a := range single {
@@ -580,7 +679,10 @@ func TestConfusionSensitivity(t *testing.T) {
 				both[k] -= a[k]
 			}
 			if distance(both, single[j]) > 1e-9 {
-				t.Errorf("records %v and %v do not add up", records[i], records[j])
+				t.Errorf(
+					"records %v and %v do not add up",
+					records[i], records[j],
+				)
 			}
 		}
 	}
@@ -596,7 +698,11 @@ func TestClassesUnits(t *testing.T) {
 		0,
 	}.drawRecords(rand.New(rand.NewPCG(1, 1)), 10)
 	x := newLabels(t, 2, truth, prediction, score, sixteenBins())
-	one := releaseClasses(t, priceClasses(t, 2, budget.Target{Epsilon: 1}), 2, x)
+	one := releaseClasses(
+		t,
+		priceClasses(t, 2, budget.Target{Epsilon: 1}),
+		2, x,
+	)
 	many := releaseClasses(
 		t,
 		priceClasses(

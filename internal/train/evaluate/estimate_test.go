@@ -37,8 +37,14 @@ func specifiedRelease(nodes ...float64) (mechanism.Sizes, limits, mechanism.Squa
 		SecondNoise:  2 * s1,
 		MissingNoise: s1 / math.Sqrt(1.25),
 	}
-	copy(sizes.First[binAt(-8):], []float64{100, 150, 200, 180, 90, 20, 4, -3, 1})
-	copy(sizes.Second[binAt(-6):], []float64{60, 150, 160, 200, 120, 50, 8})
+	copy(
+		sizes.First[binAt(-8):],
+		[]float64{100, 150, 200, 180, 90, 20, 4, -3, 1},
+	)
+	copy(
+		sizes.Second[binAt(-6):],
+		[]float64{60, 150, 160, 200, 120, 50, 8},
+	)
 	l := readLimits(sizes, squareNoise)
 	return sizes, l, mechanism.Squares{
 		Count:         750,
@@ -63,7 +69,10 @@ func TestSizeBinEdges(t *testing.T) {
 	for b := range sizeBins {
 		want := math.Exp2(float64(min(b, lastBin-1)+firstEdge) / 2)
 		if math.Abs(upperEdge(b)/want-1) > 1e-15 {
-			t.Errorf("edge %d is %v, want %v", b, upperEdge(b), want)
+			t.Errorf(
+				"edge %d is %v, want %v",
+				b, upperEdge(b), want,
+			)
 		}
 		if b == lastBin {
 			continue
@@ -74,7 +83,10 @@ func TestSizeBinEdges(t *testing.T) {
 		}
 		got = int(sizeBin(math.Nextafter(upperEdge(b), 100)))
 		if got != b+1 {
-			t.Errorf("beyond edge %d is in bin %d", b, got)
+			t.Errorf(
+				"beyond edge %d is in bin %d",
+				b, got,
+			)
 		}
 	}
 	if upperEdge(rangeBin) != 1 ||
@@ -162,7 +174,10 @@ func TestReleasedNumbers(t *testing.T) {
 		} {
 			want := c.want[name]
 			if math.Abs(got-want) > 1.001e-6 {
-				t.Errorf("nodes %v: %s is %.6f, want %.6f", c.nodes, name, got, want)
+				t.Errorf(
+					"nodes %v: %s is %.6f, want %.6f",
+					c.nodes, name, got, want,
+				)
 			}
 		}
 		if e.seenBeyond != (e.cut > l.residual) {
@@ -190,10 +205,16 @@ func TestLuckFactor(t *testing.T) {
 	small := width(0, 1e-3, 0, 0)
 	large := width(30, 1e-3, 0, 0)
 	if !(small < .95*rules && rules < .8*large) {
-		t.Errorf("widths %v, %v and %v", small, rules, large)
+		t.Errorf(
+			"widths %v, %v and %v",
+			small, rules, large,
+		)
 	}
 	if beyond, small := width(0, math.Inf(1), 25, 0), width(0, 1e-3, 25, 0); small < .85*beyond {
-		t.Errorf("with residuals beyond the limit: widths %v and %v", small, beyond)
+		t.Errorf(
+			"with residuals beyond the limit: widths %v and %v",
+			small, beyond,
+		)
 	}
 }
 
@@ -259,7 +280,11 @@ func TestCountNoiseMatchesSpecification(t *testing.T) {
 	} {
 		priced, err := budget.Calibrate(
 			Regression{}.Plan(),
-			budget.Target{Epsilon: 1, Delta: 1e-6, Relation: c.relation},
+			budget.Target{
+				Epsilon:  1,
+				Delta:    1e-6,
+				Relation: c.relation,
+			},
 		)
 		if err != nil {
 			t.Fatal(err)
@@ -284,7 +309,10 @@ func TestCountNoiseMatchesSpecification(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := s.Scale(sizesLeaf) * mu; math.Abs(got-c.sizes) > 1e-5 {
-			t.Errorf("%v: the noise of the sizes is %v/mu, want %v", c.relation, got, c.sizes)
+			t.Errorf(
+				"%v: the noise of the sizes is %v/mu, want %v",
+				c.relation, got, c.sizes,
+			)
 		}
 		if got := s.Scale(sumsLeaf) * mu; math.Abs(got-c.sum) > 2e-6 {
 			t.Errorf(
@@ -303,18 +331,24 @@ func TestSeenNodes(t *testing.T) {
 		nodes []float64
 		want  int
 	}{
-		"none":          {nil, 0},
-		"nothing":       {[]float64{4.9, 1, -1}, 0},
-		"one":           {[]float64{5.1, 0, 0}, 1},
-		"two":           {[]float64{3.6, 3.6, 0, 0}, 1},
-		"all":           {[]float64{2.9, 2.9, 2.9, 2.9}, 2},
+		"none":    {nil, 0},
+		"nothing": {[]float64{4.9, 1, -1}, 0},
+		"one":     {[]float64{5.1, 0, 0}, 1},
+		"two":     {[]float64{3.6, 3.6, 0, 0}, 1},
+		"all": {
+			[]float64{2.9, 2.9, 2.9, 2.9},
+			2,
+		},
 		"past a gap":    {[]float64{0, 0, 8.8}, 3},
 		"hidden by one": {[]float64{-9, 7, 7}, 0},
 		"last":          {[]float64{9, 9, 9}, 3},
 	} {
 		got := seenNodes(c.nodes, nodeSeen)
 		if got != c.want {
-			t.Errorf("%s: %d, want %d", name, got, c.want)
+			t.Errorf(
+				"%s: %d, want %d",
+				name, got, c.want,
+			)
 		}
 	}
 }
@@ -330,7 +364,10 @@ func TestScaleOfNormalSizes(t *testing.T) {
 		}
 		got := normalScale(counts, scaleSeen, lastBin)
 		if math.Abs(got/sigma-1) > .03 {
-			t.Errorf("the scale of sizes with standard deviation %v is %v", sigma, got)
+			t.Errorf(
+				"the scale of sizes with standard deviation %v is %v",
+				sigma, got,
+			)
 		}
 	}
 	for _, counts := range [][]float64{
@@ -352,21 +389,57 @@ func TestClimbWindows(t *testing.T) {
 		k, top int
 		want   int
 	}{
-		"nothing":       {[]float64{9, 0, 0, 0, 0, 0}, 0, 5, 0},
-		"one":           {[]float64{9, 3, 0, 0, 0, 0}, 0, 5, 1},
-		"not quite":     {[]float64{9, 2, 0, 0, 0, 0}, 0, 5, 0},
-		"two":           {[]float64{9, 2, 2, 0, 0, 0}, 0, 5, 1},
-		"four":          {[]float64{9, 1.5, 1.5, 1.5, 1.5, 0}, 0, 5, 1},
-		"three more":    {[]float64{9, 0, 0, 0, 9, 0}, 0, 5, 4},
-		"top":           {[]float64{9, 9, 9, 9, 9, 9}, 0, 5, 5},
-		"a lower top":   {[]float64{9, 9, 9, 9, 9, 9}, 0, 3, 3},
-		"ends there":    {[]float64{9, 1, 9, 0, 0, 0}, 0, 1, 0},
-		"no fall back":  {[]float64{9, -9, 3, 0, 0, 0}, 0, 5, 0},
-		"starts higher": {[]float64{9, 9, 9, 0, 0, 0}, 2, 5, 2},
+		"nothing": {
+			[]float64{9, 0, 0, 0, 0, 0},
+			0, 5, 0,
+		},
+		"one": {
+			[]float64{9, 3, 0, 0, 0, 0},
+			0, 5, 1,
+		},
+		"not quite": {
+			[]float64{9, 2, 0, 0, 0, 0},
+			0, 5, 0,
+		},
+		"two": {
+			[]float64{9, 2, 2, 0, 0, 0},
+			0, 5, 1,
+		},
+		"four": {
+			[]float64{9, 1.5, 1.5, 1.5, 1.5, 0},
+			0, 5, 1,
+		},
+		"three more": {
+			[]float64{9, 0, 0, 0, 9, 0},
+			0, 5, 4,
+		},
+		"top": {
+			[]float64{9, 9, 9, 9, 9, 9},
+			0, 5, 5,
+		},
+		"a lower top": {
+			[]float64{9, 9, 9, 9, 9, 9},
+			0, 3, 3,
+		},
+		"ends there": {
+			[]float64{9, 1, 9, 0, 0, 0},
+			0, 1, 0,
+		},
+		"no fall back": {
+			[]float64{9, -9, 3, 0, 0, 0},
+			0, 5, 0,
+		},
+		"starts higher": {
+			[]float64{9, 9, 9, 0, 0, 0},
+			2, 5, 2,
+		},
 	} {
 		got := climbBins(c.counts, 1, c.k, 2.5, c.top)
 		if got != c.want {
-			t.Errorf("%s: %d, want %d", name, got, c.want)
+			t.Errorf(
+				"%s: %d, want %d",
+				name, got, c.want,
+			)
 		}
 	}
 }
@@ -403,13 +476,20 @@ func TestLimitsOfTargets(t *testing.T) {
 		if math.Abs(l.target/c.want-1) > 1e-15 ||
 			l.residual < min(2, l.largestResidual()) ||
 			l.residual > l.largestResidual() {
-			t.Errorf("targets up to bin %d: %+v", c.bin, l)
+			t.Errorf(
+				"targets up to bin %d: %+v",
+				c.bin, l,
+			)
 		}
 		count, noise := l.countBeyond(sizes)
 		bins := float64(max(lastBin-c.bin, 1))
 		want := float64(50 * max(c.bin-lastBin+1, 0))
-		if count != want || math.Abs(noise-2*math.Sqrt(bins)) > 1e-12 {
-			t.Errorf("targets up to bin %d: %v are beyond, with noise %v", c.bin, count, noise)
+		if count != want ||
+			math.Abs(noise-2*math.Sqrt(bins)) > 1e-12 {
+			t.Errorf(
+				"targets up to bin %d: %v are beyond, with noise %v",
+				c.bin, count, noise,
+			)
 		}
 	}
 }
@@ -419,19 +499,45 @@ func TestLimitsOfTargets(t *testing.T) {
 // both become what holds the two.
 func TestErrorsAreConsistent(t *testing.T) {
 	for _, c := range [][4]Quality{
-		{{2, 1, 3, .95}, {4, 3, 5, .95}, {2, 1, 3, .95}, {4, 3, 5, .95}},
-		{{6, 2, 9, .95}, {4, 0, 5, .95}, {5, 2, 5, .95}, {5, 2, 5, .95}},
-		{{9, 8, 10, .95}, {1, 0, 8.5, .95}, {8, 8, 8.5, .95}, {8, 8, 8.5, .95}},
-		{{9, 8, 10, .95}, {1, 0, 2, .95}, {5, 0, 10, .95}, {5, 0, 10, .95}},
+		{
+			{2, 1, 3, .95},
+			{4, 3, 5, .95},
+			{2, 1, 3, .95},
+			{4, 3, 5, .95},
+		},
+		{
+			{6, 2, 9, .95},
+			{4, 0, 5, .95},
+			{5, 2, 5, .95},
+			{5, 2, 5, .95},
+		},
+		{
+			{9, 8, 10, .95},
+			{1, 0, 8.5, .95},
+			{8, 8, 8.5, .95},
+			{8, 8, 8.5, .95},
+		},
+		{
+			{9, 8, 10, .95},
+			{1, 0, 2, .95},
+			{5, 0, 10, .95},
+			{5, 0, 10, .95},
+		},
 	} {
 		mae, rmse := makeConsistent(c[0], c[1])
 		if mae != c[2] || rmse != c[3] {
-			t.Errorf("%v and %v: %v and %v, want %v and %v", c[0], c[1], mae, rmse, c[2], c[3])
+			t.Errorf(
+				"%v and %v: %v and %v, want %v and %v",
+				c[0], c[1], mae,
+				rmse, c[2], c[3],
+			)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string) Quality {
-			list := rapid.SliceOfN(rapid.Float64Range(0, 10), 3, 3).Draw(t, name)
+			list := rapid.SliceOfN(
+				rapid.Float64Range(0, 10), 3, 3,
+			).Draw(t, name)
 			slices.Sort(list)
 			return Quality{
 				Lower: list[0],
@@ -440,8 +546,13 @@ func TestErrorsAreConsistent(t *testing.T) {
 			}
 		}
 		mae, rmse := makeConsistent(draw("MAE"), draw("RMSE"))
-		if mae.Value > rmse.Value || mae.Lower > rmse.Lower || mae.Upper > rmse.Upper {
-			t.Fatalf("MAE %+v, RMSE %+v", mae, rmse)
+		if mae.Value > rmse.Value ||
+			mae.Lower > rmse.Lower ||
+			mae.Upper > rmse.Upper {
+			t.Fatalf(
+				"MAE %+v, RMSE %+v",
+				mae, rmse,
+			)
 		}
 		for _, q := range []Quality{mae, rmse} {
 			if q.Lower > q.Value || q.Value > q.Upper {
@@ -454,7 +565,8 @@ func TestErrorsAreConsistent(t *testing.T) {
 // TestCombinedWeightsByVariance: weights 1/variance.
 func TestCombinedWeightsByVariance(t *testing.T) {
 	got := combineCounts(Count{10, 1}, Count{20, 2})
-	if got.Value != 12 || math.Abs(got.Sigma-math.Sqrt(.8)) > 1e-15 {
+	if got.Value != 12 ||
+		math.Abs(got.Sigma-math.Sqrt(.8)) > 1e-15 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -469,7 +581,12 @@ func TestShareOf(t *testing.T) {
 		math.Abs(.3-reach-got.Lower) > 1e-12 {
 		t.Errorf("%+v", got)
 	}
-	for _, c := range [][2]float64{{-5, 3}, {0, 0}, {-9, 100}, {100, -9}} {
+	for _, c := range [][2]float64{
+		{-5, 3},
+		{0, 0},
+		{-9, 100},
+		{100, -9},
+	} {
 		s := ShareOf(Count{c[0], 10}, Count{c[1], 10})
 		if !(0 <= s.Lower && s.Lower <= s.Value && s.Value <= s.Upper && s.Upper <= 1) {
 			t.Errorf("%v: %+v", c, s)
@@ -495,7 +612,10 @@ func TestFiellerMatchesDefinition(t *testing.T) {
 		{8, 10, 4, 4, -2},
 		{9, 2, 1, 4, 1.5},
 	} {
-		lower, upper := fiellerInterval(c.e, c.t, c.varE, c.varT, c.covariance, 1.96)
+		lower, upper := fiellerInterval(
+			c.e, c.t, c.varE,
+			c.varT, c.covariance, 1.96,
+		)
 		for rho := 0.0; rho < 20; rho += .001 {
 			variance := c.varE + rho*rho*c.varT - 2*rho*c.covariance
 			inside := math.Abs(c.e-rho*c.t) <= 1.96*math.Sqrt(variance)

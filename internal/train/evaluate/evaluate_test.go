@@ -133,7 +133,11 @@ func TestCoverage(t *testing.T) {
 		releases = 400
 	)
 	one := pricedPlan(t, 1)
-	for name, scale := range map[string]float64{"good": .3, "middling": .8, "poor": 3} {
+	for name, scale := range map[string]float64{
+		"good":     .3,
+		"middling": .8,
+		"poor":     3,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(11, uint64(10*scale)))
@@ -145,7 +149,10 @@ func TestCoverage(t *testing.T) {
 			all := 0
 			for range releases {
 				y, prediction := drawTargets(rng, n, scale)
-				r := releaseR2(t, one, newPairs(t, y, prediction, 50-reach, 50+reach, 48))
+				r := releaseR2(
+					t, one,
+					newPairs(t, y, prediction, 50-reach, 50+reach, 48),
+				)
 				r2, rmse, mae := exactMeasures(freshTargets, freshPredictions, r)
 				covered += countHit(r.Quality, r2)
 				errors += countHit(r.RMSE, rmse)
@@ -155,7 +162,9 @@ func TestCoverage(t *testing.T) {
 				r2, _, _ = exactMeasures(freshTargets, freshPredictions, whole)
 				all += countHit(Quality{Lower: r.AllErrorsLower, Upper: 1}, r2)
 				for _, q := range []Quality{r.Quality, r.RMSE, r.MAE} {
-					if q.Value < q.Lower || q.Value > q.Upper || q.Level != Level {
+					if q.Value < q.Lower ||
+						q.Value > q.Upper ||
+						q.Level != Level {
 						t.Fatalf("%s: %+v", name, q)
 					}
 				}
@@ -203,7 +212,10 @@ func TestLargeBudget(t *testing.T) {
 		r := releaseR2(t, large, p)
 		exact := exactR2(t, p, r)
 		if math.Abs(r.Value-exact) > .002 {
-			t.Errorf("center %v: released %+v, exact %v", center, r.Quality, exact)
+			t.Errorf(
+				"center %v: released %+v, exact %v",
+				center, r.Quality, exact,
+			)
 		}
 		if math.Abs(r.Records.Value-n+300) > 2 ||
 			math.Abs(r.Missing.Value-300) > 2 ||
@@ -216,13 +228,20 @@ func TestLargeBudget(t *testing.T) {
 				r.NoiseShare,
 			)
 		}
-		if math.Abs(r.RMSE.Value-5) > .3 || math.Abs(r.MAE.Value-4) > .3 {
-			t.Errorf("center %v: RMSE %+v, MAE %+v", center, r.RMSE, r.MAE)
+		if math.Abs(r.RMSE.Value-5) > .3 ||
+			math.Abs(r.MAE.Value-4) > .3 {
+			t.Errorf(
+				"center %v: RMSE %+v, MAE %+v",
+				center, r.RMSE, r.MAE,
+			)
 		}
 		if len(r.Intervals) != 2 ||
 			!within1(r.Intervals[0].HalfWidth, 8, 8.6) ||
 			!within1(r.Intervals[1].HalfWidth, 9.6, 10.4) {
-			t.Errorf("center %v: intervals %+v", center, r.Intervals)
+			t.Errorf(
+				"center %v: intervals %+v",
+				center, r.Intervals,
+			)
 		}
 	}
 }
@@ -270,7 +289,10 @@ func TestExtremeTargetLimits(t *testing.T) {
 		}
 		exact := exactR2(t, c.p, r)
 		if math.Abs(r.Value-exact) > .005 {
-			t.Errorf("%s: R² %v, exact %v", name, r.Value, exact)
+			t.Errorf(
+				"%s: R² %v, exact %v",
+				name, r.Value, exact,
+			)
 		}
 	}
 }
@@ -289,7 +311,10 @@ func TestWideRange(t *testing.T) {
 			wide++
 		}
 		if r.TargetUpper < 70 {
-			t.Fatalf("limits %v to %v", r.TargetLower, r.TargetUpper)
+			t.Fatalf(
+				"limits %v to %v",
+				r.TargetLower, r.TargetUpper,
+			)
 		}
 		covered += countHit(r.Quality, exactR2(t, p, r))
 	}
@@ -300,7 +325,10 @@ func TestWideRange(t *testing.T) {
 	// Noise alone moves a limit outward if it exceeds three standard deviations in one of three windows, which has odds
 	// of at most .0041. More than 8 of 100 have odds below 1e-9.
 	if wide > 8 {
-		t.Errorf("%d of %d limits are as wide as the range", wide, releases)
+		t.Errorf(
+			"%d of %d limits are as wide as the range",
+			wide, releases,
+		)
 	}
 }
 
@@ -317,7 +345,11 @@ func TestShareOfTargetsBeyondLimits(t *testing.T) {
 	for _, c := range []struct {
 		count float64
 		far   bool
-	}{{28, false}, {2*noise - .1, false}, {2*noise + .1, true}} {
+	}{
+		{28, false},
+		{2*noise - .1, false},
+		{2*noise + .1, true},
+	} {
 		sizes.Second[rangeBin+1] = 0
 		sizes.Second[rangeBin+8] = c.count
 		r := readR2(Pairs{Lower: -1, Upper: 1}, sizes, l, o, a)
@@ -332,7 +364,10 @@ func TestShareOfTargetsBeyondLimits(t *testing.T) {
 		diff := math.Abs(r.Beyond.Upper-want.Upper) +
 			math.Abs(r.Beyond.Value-want.Value)
 		if diff > 1e-12 || r.Far != c.far {
-			t.Errorf("%v targets: %+v, far %v; want %+v", c.count, r.Beyond, r.Far, want)
+			t.Errorf(
+				"%v targets: %+v, far %v; want %+v",
+				c.count, r.Beyond, r.Far, want,
+			)
 		}
 	}
 }
@@ -355,7 +390,10 @@ func TestRulesOfPublication(t *testing.T) {
 		a.FarNoise = 2
 		r := readR2(Pairs{Lower: -2, Upper: 2}, sizes, l, o, a)
 		if len(r.Intervals) != want {
-			t.Errorf("n mu = %v: intervals %+v", n, r.Intervals)
+			t.Errorf(
+				"n mu = %v: intervals %+v",
+				n, r.Intervals,
+			)
 		}
 	}
 }
@@ -364,15 +402,31 @@ func TestRulesOfPublication(t *testing.T) {
 func TestMetricsOfAnyTableAreFinite(t *testing.T) {
 	nan := math.NaN()
 	big := math.MaxFloat64
-	budgets := []*budget.Priced{pricedPlan(t, .05), pricedPlan(t, 1), pricedPlan(t, 20)}
+	budgets := []*budget.Priced{
+		pricedPlan(t, .05),
+		pricedPlan(t, 1),
+		pricedPlan(t, 20),
+	}
 	for name, c := range map[string]struct {
 		y, prediction        []float64
 		lower, upper, center float64
 	}{
-		"nothing":  {nil, nil, -1, 2, .3},
-		"one":      {[]float64{1}, []float64{2}, -1, 2, .3},
-		"missing":  {[]float64{nan, nan}, []float64{0, nan}, -1, 2, .3},
-		"constant": {make([]float64, 300), make([]float64, 300), -1, 2, .3},
+		"nothing": {nil, nil, -1, 2, .3},
+		"one": {
+			[]float64{1},
+			[]float64{2}, -1, 2,
+			.3,
+		},
+		"missing": {
+			[]float64{nan, nan},
+			[]float64{0, nan}, -1,
+			2, .3,
+		},
+		"constant": {
+			make([]float64, 300),
+			make([]float64, 300), -1,
+			2, .3,
+		},
 		"far": {
 			[]float64{1e300, -1e300, math.Inf(1)},
 			[]float64{0, nan, nan},
@@ -380,10 +434,26 @@ func TestMetricsOfAnyTableAreFinite(t *testing.T) {
 			2,
 			.3,
 		},
-		"no width":   {[]float64{1, 2}, []float64{1, 1}, 1, 1, 1},
-		"all widths": {[]float64{big, -big}, []float64{big, 0}, -big, big, 0},
-		"one end":    {[]float64{big, -big}, []float64{big, 0}, -big, big, big},
-		"least":      {[]float64{0, 5e-324}, []float64{0, 0}, 0, 5e-324, 0},
+		"no width": {
+			[]float64{1, 2},
+			[]float64{1, 1}, 1,
+			1, 1,
+		},
+		"all widths": {
+			[]float64{big, -big},
+			[]float64{big, 0}, -big,
+			big, 0,
+		},
+		"one end": {
+			[]float64{big, -big},
+			[]float64{big, 0}, -big,
+			big, big,
+		},
+		"least": {
+			[]float64{0, 5e-324},
+			[]float64{0, 0}, 0,
+			5e-324, 0,
+		},
 	} {
 		for _, priced := range budgets {
 			for range 5 {
@@ -397,7 +467,10 @@ func TestMetricsOfAnyTableAreFinite(t *testing.T) {
 					r.Lower <= r.Value &&
 					r.Value <= r.Upper &&
 					r.Upper <= 1) {
-					t.Errorf("%s: R² %+v", name, r.Quality)
+					t.Errorf(
+						"%s: R² %+v",
+						name, r.Quality,
+					)
 				}
 				for _, q := range []Quality{r.RMSE, r.MAE} {
 					if !(0 <= q.Lower &&
@@ -410,7 +483,10 @@ func TestMetricsOfAnyTableAreFinite(t *testing.T) {
 				if !(r.TargetLower >= -big &&
 					r.TargetLower < r.TargetUpper &&
 					r.TargetUpper <= big) {
-					t.Errorf("%s: limits %v to %v", name, r.TargetLower, r.TargetUpper)
+					t.Errorf(
+						"%s: limits %v to %v",
+						name, r.TargetLower, r.TargetUpper,
+					)
 				}
 				if !(r.ErrorLimit > 0 &&
 					r.ErrorLimit <= big &&
@@ -442,8 +518,10 @@ func TestConformal(t *testing.T) {
 	one := pricedPlan(t, 1)
 	rng := rand.New(rand.NewPCG(7, 7))
 	for name, noise := range map[string]func() float64{
-		"normal":  rng.NormFloat64,
-		"uniform": func() float64 { return 2*rng.Float64() - 1 },
+		"normal": rng.NormFloat64,
+		"uniform": func() float64 {
+			return 2*rng.Float64() - 1
+		},
 		"mixed": func() float64 {
 			if rng.Float64() < .05 {
 				return 10 * rng.NormFloat64()
@@ -467,7 +545,8 @@ func TestConformal(t *testing.T) {
 			r := releaseR2(t, one, newPairs(t, y, p, -3, 3, 0))
 			inside := 0
 			for _, v := range fresh {
-				if len(r.Intervals) > 0 && math.Abs(v) <= r.Intervals[0].HalfWidth {
+				if len(r.Intervals) > 0 &&
+					math.Abs(v) <= r.Intervals[0].HalfWidth {
 					inside++
 				}
 			}
@@ -475,7 +554,10 @@ func TestConformal(t *testing.T) {
 		}
 		t.Logf("%s: %.3f", name, mean)
 		if mean < .9 || mean > .97 {
-			t.Errorf("%s: intervals at .9 hold %.3f", name, mean)
+			t.Errorf(
+				"%s: intervals at .9 hold %.3f",
+				name, mean,
+			)
 		}
 	}
 }

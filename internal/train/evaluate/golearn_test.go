@@ -14,8 +14,15 @@ import (
 // large budget with those of golearn's package evaluation.
 func TestGolearnFindsTheSame(t *testing.T) {
 	for _, l := range []int{2, 3} {
-		p := population{[]float64{.2, .3, .5}[:l], []float64{.5, .9, .7}[:l], 0, 0}
-		truth, prediction, score := p.drawRecords(rand.New(rand.NewPCG(7, uint64(l))), 900)
+		p := population{
+			[]float64{.2, .3, .5}[:l],
+			[]float64{.5, .9, .7}[:l],
+			0, 0,
+		}
+		truth, prediction, score := p.drawRecords(
+			rand.New(rand.NewPCG(7, uint64(l))),
+			900,
+		)
 		bins := sixteenBins()
 		if l == 2 {
 			bins.Cutoff = slices.Index(bins.Edges, 0) + 1
@@ -66,7 +73,10 @@ func TestGolearnFindsTheSame(t *testing.T) {
 			}
 		}
 		if want := golearn.Accuracy(matrix); math.Abs(got.Accuracy.Value-want) > 1e-9 {
-			t.Errorf("%d classes: accuracy %v, golearn has %v", l, got.Accuracy.Value, want)
+			t.Errorf(
+				"%d classes: accuracy %v, golearn has %v",
+				l, got.Accuracy.Value, want,
+			)
 		}
 		want := golearn.BalancedAccuracy(matrix)
 		if math.Abs(got.Balanced.Value-want) > 1e-9 {
@@ -83,7 +93,10 @@ func TestGolearnFindsTheSame(t *testing.T) {
 		threshold := got.Scores.Thresholds[bins.Cutoff-1]
 		want = scores[1].Precision
 		if math.Abs(threshold.Precision.Value-want) > 1e-9 {
-			t.Errorf("precision %v, golearn has %v", threshold.Precision.Value, want)
+			t.Errorf(
+				"precision %v, golearn has %v",
+				threshold.Precision.Value, want,
+			)
 		}
 	}
 }

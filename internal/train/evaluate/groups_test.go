@@ -17,7 +17,10 @@ import (
 func checkNear(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if math.Abs(got-want) > 1e-6 {
-		t.Errorf("%s is %v, want %v", what, got, want)
+		t.Errorf(
+			"%s is %v, want %v",
+			what, got, want,
+		)
 	}
 }
 
@@ -55,7 +58,8 @@ func TestGroupEstimates(t *testing.T) {
 	checkNear(t, "the mean absolute error", mae.Value, .12)
 	// The sum 36 has noise of variance (.6 1.2/.25)² and a sampling error of 9 - 36²/300, the count noise of 2.4.
 	half := twoSided * math.Sqrt(square(limit*1.2/.25)+9-36*36./300+square(.12*2.4)) / 300
-	if math.Abs(mae.Lower-(.12-half)) > .0005 || math.Abs(mae.Upper-(.12+half)) > .0005 {
+	if math.Abs(mae.Lower-(.12-half)) > .0005 ||
+		math.Abs(mae.Upper-(.12+half)) > .0005 {
 		t.Errorf(
 			"its interval is %v to %v, want about %v around the value",
 			mae.Lower,
@@ -68,7 +72,10 @@ func TestGroupEstimates(t *testing.T) {
 // TestGroupShares compares shares and their difference with the test values of the design.
 func TestGroupShares(t *testing.T) {
 	share := func(part, rest float64) groupMetric {
-		s := portionOf(noisy{value: part, variance: 18}, noisy{value: rest, variance: 18}, Level)
+		s := portionOf(
+			noisy{value: part, variance: 18},
+			noisy{value: rest, variance: 18}, Level,
+		)
 		return groupMetric{s.Value, s.Lower, s.Upper, s.Known()}
 	}
 	a := share(80, 20)
@@ -100,7 +107,12 @@ func groupedTable(
 		dataset.Schema{Columns: []dataset.Column{
 			{Name: "p"},
 			{Name: "y"},
-			{Name: "g", Kind: dataset.Category, Categories: groups, Other: true},
+			{
+				Name:       "g",
+				Kind:       dataset.Category,
+				Categories: groups,
+				Other:      true,
+			},
 		}},
 		[]dataset.ColumnData{{Floats: p}, {Floats: y}, {Codes: group}},
 		nil,
@@ -121,17 +133,27 @@ func TestRegressionByGroup(t *testing.T) {
 	group := make([]int32, n)
 	for i := range y {
 		group[i] = int32(i % 3) // the last one is another value
-		y[i] = max(min(r.NormFloat64()/3+.2*float64(group[i]), 1), -1)
+		y[i] = max(
+			min(r.NormFloat64()/3+.2*float64(group[i]), 1),
+			-1,
+		)
 		p[i] = y[i] + (.05+.05*float64(group[i]))*max(min(r.NormFloat64(), 2), -2) + .02
 	}
-	records := memory.NewRecords(groupedTable(t, y, p, group, []string{"a", "b"}).View())
+	records := memory.NewRecords(groupedTable(
+		t, y, p, group,
+		[]string{"a", "b"},
+	).View())
 	pairs := Pairs{
 		Records: records,
 		Target:  1,
 		Model:   fixed{prediction: p},
 		Lower:   -1,
 		Upper:   1,
-		Groups:  NewGroups(records.Schema().Columns[2], 2, []string{"a", "b"}, true),
+		Groups: NewGroups(
+			records.Schema().Columns[2], 2,
+			[]string{"a", "b"},
+			true,
+		),
 	}
 	got := releaseGroups(t, 1000, pairs)
 	if got.Groups == nil || len(got.Groups.Groups) != 3 {
@@ -146,7 +168,10 @@ func TestRegressionByGroup(t *testing.T) {
 				ys = append(ys, y[i])
 				ps = append(ps, p[i])
 				d := max(
-					min(y[i]-max(min(p[i], 1), -1), got.Groups.ErrorLimit),
+					min(
+						y[i]-max(min(p[i], 1), -1),
+						got.Groups.ErrorLimit,
+					),
 					-got.Groups.ErrorLimit,
 				)
 				absolute += math.Abs(d)
@@ -155,8 +180,13 @@ func TestRegressionByGroup(t *testing.T) {
 		}
 		m := float64(len(ys))
 		want := Exact(ys, ps, -1, 1, got.Groups.ErrorLimit)
-		if math.Abs(g.R2.Value-want) > .01 || g.R2.Lower > want || g.R2.Upper < want {
-			t.Errorf("group %d: R² %+v, want %v", k, g.R2, want)
+		if math.Abs(g.R2.Value-want) > .01 ||
+			g.R2.Lower > want ||
+			g.R2.Upper < want {
+			t.Errorf(
+				"group %d: R² %+v, want %v",
+				k, g.R2, want,
+			)
 		}
 		if math.Abs(g.MAE.Value-absolute/m) > .003 ||
 			math.Abs(g.Bias.Value-signed/m) > .003 ||
@@ -176,9 +206,16 @@ func TestRegressionByGroup(t *testing.T) {
 	pairs.Groups = Groups{}
 	plain := releaseR2(t, pricedPlan(t, 1000), pairs)
 	if plain.Groups != nil || math.Abs(plain.Value-got.Value) > .01 {
-		t.Errorf("R² is %v with groups and %v without", got.Value, plain.Value)
+		t.Errorf(
+			"R² is %v with groups and %v without",
+			got.Value, plain.Value,
+		)
 	}
-	again := RegressionGroups("g", []string{"a", "b"}, got.Groups.Sums)
+	again := RegressionGroups(
+		"g",
+		[]string{"a", "b"},
+		got.Groups.Sums,
+	)
 	diff := cmp.Diff(got.Groups, again)
 	if diff != "" {
 		t.Errorf("metrics computed anew differ: %s", diff)
@@ -189,7 +226,10 @@ func TestRegressionByGroup(t *testing.T) {
 func releaseGroups(t *testing.T, epsilon float64, p Pairs) R2 {
 	t.Helper()
 	e := Regression{ByGroup: true}
-	priced, err := budget.Calibrate(e.Plan(), budget.Target{Epsilon: epsilon, Delta: 1e-6})
+	priced, err := budget.Calibrate(
+		e.Plan(),
+		budget.Target{Epsilon: epsilon, Delta: 1e-6},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +305,8 @@ func TestClassificationByGroup(t *testing.T) {
 			truth[i] = int32(r.IntN(l + 2)) // l is another label, l+1 a missing one
 			group[i] = int32(i % 3)
 			prediction[i] = float64(r.IntN(l))
-			if int(truth[i]) < l && r.Float64() < .3*float64(group[i]) {
+			if int(truth[i]) < l &&
+				r.Float64() < .3*float64(group[i]) {
 				prediction[i] = float64(truth[i])
 			}
 			g := group[i]
@@ -332,7 +373,11 @@ func TestClassificationByGroup(t *testing.T) {
 				plain.Records.Value,
 			)
 		}
-		again := ClassGroups("g", []string{"a", "b"}, got.Groups.Tables)
+		again := ClassGroups(
+			"g",
+			[]string{"a", "b"},
+			got.Groups.Tables,
+		)
 		diff := cmp.Diff(got.Groups, again)
 		if diff != "" {
 			t.Errorf("metrics computed anew differ: %s", diff)
@@ -406,7 +451,8 @@ func TestGroupTablesSensitivity(t *testing.T) {
 				replaced = max(replaced, math.Sqrt(square))
 			}
 		}
-		if math.Abs(added-1) > 1e-4 || math.Abs(replaced-math.Sqrt2) > 1e-4 {
+		if math.Abs(added-1) > 1e-4 ||
+			math.Abs(replaced-math.Sqrt2) > 1e-4 {
 			t.Errorf(
 				"%d classes: a record that is added moves the cells by %v, one that is replaced by %v",
 				l,

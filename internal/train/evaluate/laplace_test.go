@@ -103,7 +103,11 @@ func TestPureCoverage(t *testing.T) {
 	)
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		priced := pricePure(t, 2, rel)
-		for name, scale := range map[string]float64{"good": .3, "middling": .8, "poor": 3} {
+		for name, scale := range map[string]float64{
+			"good":     .3,
+			"middling": .8,
+			"poor":     3,
+		} {
 			rng := rand.New(rand.NewPCG(12, uint64(10*scale)))
 			freshTargets, freshPredictions := drawTargets(rng, 20_000, scale)
 			reach := 40 * math.Hypot(1, scale)
@@ -111,7 +115,10 @@ func TestPureCoverage(t *testing.T) {
 			width := 0.
 			for range releases {
 				y, prediction := drawTargets(rng, n, scale)
-				r := releasePure(t, priced, newPairs(t, y, prediction, 50-reach, 50+reach, 48))
+				r := releasePure(
+					t, priced,
+					newPairs(t, y, prediction, 50-reach, 50+reach, 48),
+				)
 				r2, rmse, mae := exactMeasures(freshTargets, freshPredictions, r)
 				covered += countHit(r.Quality, r2)
 				errors += countHit(r.RMSE, rmse)
@@ -121,7 +128,9 @@ func TestPureCoverage(t *testing.T) {
 				r2, _, _ = exactMeasures(freshTargets, freshPredictions, whole)
 				all += countHit(Quality{Lower: r.AllErrorsLower, Upper: 1}, r2)
 				width += (r.Upper - r.Lower) / releases
-				if len(r.Intervals) > 0 || r.Value < r.Lower || r.Value > r.Upper {
+				if len(r.Intervals) > 0 ||
+					r.Value < r.Lower ||
+					r.Value > r.Upper {
 					t.Fatalf("%+v", r)
 				}
 			}
@@ -147,7 +156,10 @@ func TestPureLargeBudget(t *testing.T) {
 		r := releasePure(t, pricePure(t, 1e6, rel), p)
 		exact := exactR2(t, p, r)
 		if math.Abs(r.Value-exact) > .002 {
-			t.Errorf("%v: released %+v, exact %v", rel, r.Quality, exact)
+			t.Errorf(
+				"%v: released %+v, exact %v",
+				rel, r.Quality, exact,
+			)
 		}
 		if math.Abs(r.Records.Value-n+300) > 2 || math.Abs(r.Missing.Value-300) > 2 ||
 			math.Abs(r.RMSE.Value-5) > .3 || math.Abs(r.MAE.Value-4) > .3 {
@@ -160,13 +172,24 @@ func TestPureLargeBudget(t *testing.T) {
 func TestPureClassesCoverage(t *testing.T) {
 	const releases = 100
 	for _, l := range []int{2, 3} {
-		p := population{[]float64{.3, .7}, []float64{.75, .9}, .05, .05}
+		p := population{
+			[]float64{.3, .7},
+			[]float64{.75, .9},
+			.05, .05,
+		}
 		if l == 3 {
-			p = population{[]float64{.2, .3, .5}, []float64{.9, .7, .8}, .05, .05}
+			p = population{
+				[]float64{.2, .3, .5},
+				[]float64{.9, .7, .8},
+				.05, .05,
+			}
 		}
 		rng := rand.New(rand.NewPCG(21, uint64(l)))
 		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-			x := Classification{Classes: []string{"a", "b", "c"}[:l], Pure: true}
+			x := Classification{
+				Classes: []string{"a", "b", "c"}[:l],
+				Pure:    true,
+			}
 			node, err := x.Plan()
 			if err != nil {
 				t.Fatal(err)
@@ -183,19 +206,28 @@ func TestPureClassesCoverage(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r, err := x.Run(context.Background(), s, newLabels(t, l, truth, prediction, nil, sixteenBins()))
+				r, err := x.Run(
+					context.Background(), s,
+					newLabels(t, l, truth, prediction, nil, sixteenBins()),
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if r.Scores != nil || math.Abs(r.Sigma/(math.Sqrt2/.5)-1) > .01 &&
 					math.Abs(r.Sigma/(2*math.Sqrt2/.5)-1) > .01 {
-					t.Fatalf("scores %v, noise %v", r.Scores, r.Sigma)
+					t.Fatalf(
+						"scores %v, noise %v",
+						r.Scores, r.Sigma,
+					)
 				}
 				accuracy += countHit(Quality{Lower: r.Accuracy.Lower, Upper: r.Accuracy.Upper},
 					p.accuracy())
 				balanced += countHit(Quality{Lower: r.Balanced.Lower, Upper: r.Balanced.Upper},
 					p.balancedAccuracy())
-				recall += countHit(Quality{Lower: r.Recalls[0].Lower, Upper: r.Recalls[0].Upper},
+				recall += countHit(Quality{
+					Lower: r.Recalls[0].Lower,
+					Upper: r.Recalls[0].Upper,
+				},
 					p.recalls[0])
 			}
 			t.Logf("%d classes, %v: accuracy %d, balanced %d, first recall %d of %d", l, rel, accuracy,

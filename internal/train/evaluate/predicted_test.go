@@ -16,14 +16,23 @@ func TestPartEdges(t *testing.T) {
 		for k := range parts {
 			want := upperEdge(b-1) * math.Exp2(float64(k+1)/32)
 			if math.Abs(partEdge(b, k)/want-1) > 1e-15 {
-				t.Errorf("part %d of bin %d ends at %v, want %v", k, b, partEdge(b, k), want)
+				t.Errorf(
+					"part %d of bin %d ends at %v, want %v",
+					k, b, partEdge(b, k), want,
+				)
 			}
 			if got := int(o.cellOf(partEdge(b, k))); got != 1+i*parts+k {
-				t.Errorf("the end of part %d of bin %d is in cell %d", k, b, got)
+				t.Errorf(
+					"the end of part %d of bin %d is in cell %d",
+					k, b, got,
+				)
 			}
 			got := int(o.cellOf(math.Nextafter(partEdge(b, k), 0)))
 			if got != 1+i*parts+k {
-				t.Errorf("before the end of part %d of bin %d is cell %d", k, b, got)
+				t.Errorf(
+					"before the end of part %d of bin %d is cell %d",
+					k, b, got,
+				)
 			}
 		}
 	}
@@ -36,10 +45,14 @@ func TestPartEdges(t *testing.T) {
 	} {
 		got := o.cellOf(size)
 		if got != want {
-			t.Errorf("%v is in cell %d, want %d", size, got, want)
+			t.Errorf(
+				"%v is in cell %d, want %d",
+				size, got, want,
+			)
 		}
 	}
-	if octaves(nil).cellOf(3) != mechanism.NoSize || octaves(nil).cellGroups().Len() != 0 {
+	if octaves(nil).cellOf(3) != mechanism.NoSize ||
+		octaves(nil).cellGroups().Len() != 0 {
 		t.Error("there are cells where no bin is divided")
 	}
 }
@@ -198,13 +211,19 @@ func TestHalfWidthsWithNoise(t *testing.T) {
 	}
 	for level, n := range missed {
 		if n/draws > halfMiss+3*math.Sqrt(.025/draws) {
-			t.Errorf("%v: too narrow in %v of the draws", level, n/draws)
+			t.Errorf(
+				"%v: too narrow in %v of the draws",
+				level, n/draws,
+			)
 		}
 	}
 	for _, level := range []float64{.9, .95} {
 		e := excess[level] / published[level]
 		if !(e > 0 && e < .07) || published[level] < .95*draws {
-			t.Errorf("%v: %v more are held, in %v draws", level, e, published[level])
+			t.Errorf(
+				"%v: %v more are held, in %v draws",
+				level, e, published[level],
+			)
 		}
 	}
 }

@@ -9,7 +9,10 @@ import (
 func isNear(t *testing.T, what string, got, want, within float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= within) {
-		t.Errorf("%s is %.9f, want %.9f", what, got, want)
+		t.Errorf(
+			"%s is %.9f, want %.9f",
+			what, got, want,
+		)
 	}
 }
 
@@ -82,7 +85,10 @@ func TestReliabilityReproduces(t *testing.T) {
 		9,
 	)
 	if hidden.Reliability[2] != nil || hidden.Reliability[3] == nil {
-		t.Errorf("%+v: 8 records are hidden by a noise of 3, 13 are not", hidden.Reliability)
+		t.Errorf(
+			"%+v: 8 records are hidden by a noise of 3, 13 are not",
+			hidden.Reliability,
+		)
 	}
 	// Above the middle edge: 17 of 20, and 4 of the first class.
 	th := s.Thresholds[1]
@@ -111,12 +117,18 @@ func TestPortionMatchesDefinition(t *testing.T) {
 			inside := math.Abs(c[0]-rho*n) <= 1.959964*math.Sqrt(spread)
 			near := math.Abs(rho-s.Lower) < .001 || math.Abs(rho-s.Upper) < .001
 			if !near && inside != (rho > s.Lower && rho < s.Upper) {
-				t.Errorf("%v: rho %.4f inside=%v, %+v", c, rho, inside, s)
+				t.Errorf(
+					"%v: rho %.4f inside=%v, %+v",
+					c, rho, inside, s,
+				)
 				break
 			}
 		}
 	}
-	s := portionOf(noisy{value: 5, variance: 16}, noisy{value: 5, variance: 16}, .95)
+	s := portionOf(
+		noisy{value: 5, variance: 16},
+		noisy{value: 5, variance: 16}, .95,
+	)
 	if s.Known() {
 		t.Errorf("%+v of a whole within its noise", s)
 	}
@@ -171,7 +183,10 @@ func TestAreaCoverage(t *testing.T) {
 			}
 		}
 		if covered < 1324 {
-			t.Errorf("%+v: %d of %d cover %.4f", c, covered, runs, truth)
+			t.Errorf(
+				"%+v: %d of %d cover %.4f",
+				c, covered, runs, truth,
+			)
 		}
 	}
 }
@@ -183,9 +198,21 @@ func TestLargestGain(t *testing.T) {
 	const runs = 1000
 	r := rand.New(rand.NewPCG(9, 9))
 	for _, pop := range []population{
-		{[]float64{.8, .2}, []float64{.95, .2}, 0, 0},
-		{[]float64{.8, .2}, []float64{.97, .7}, 0, 0},
-		{[]float64{.5, .3, .2}, []float64{.8, .5, .6}, 0, .3},
+		{
+			[]float64{.8, .2},
+			[]float64{.95, .2},
+			0, 0,
+		},
+		{
+			[]float64{.8, .2},
+			[]float64{.97, .7},
+			0, 0,
+		},
+		{
+			[]float64{.5, .3, .2},
+			[]float64{.8, .5, .6},
+			0, .3,
+		},
 	} {
 		l := len(pop.shares)
 		covered := 0
@@ -215,7 +242,10 @@ func TestLargestGain(t *testing.T) {
 			}
 		}
 		if covered < 915 {
-			t.Errorf("%+v: %d of %d cover", pop, covered, runs)
+			t.Errorf(
+				"%+v: %d of %d cover",
+				pop, covered, runs,
+			)
 		}
 	}
 }
@@ -265,7 +295,10 @@ func TestWithinBins(t *testing.T) {
 		missing := truth - area
 		more := withinBins(p, q)
 		if !(missing > .0005 && math.Abs(missing-more) <= missing/2+1e-4) {
-			t.Errorf("%+v: equal bins take off %.4f, their order adds %.4f", c, missing, more)
+			t.Errorf(
+				"%+v: equal bins take off %.4f, their order adds %.4f",
+				c, missing, more,
+			)
 		}
 	}
 }

@@ -15,7 +15,11 @@ import (
 func manyColumns(levels int) []dataset.Column {
 	return []dataset.Column{
 		{Name: "x"},
-		{Name: "many", Kind: dataset.Category, Categories: make([]string, levels)},
+		{
+			Name:       "many",
+			Kind:       dataset.Category,
+			Categories: make([]string, levels),
+		},
 		{
 			Name:       "few",
 			Kind:       dataset.Category,
@@ -39,9 +43,15 @@ func manyRows(n, levels int) (Packed, []float64) {
 	for range n {
 		clear(z)
 		z[0] = p.Next()
-		v := min(int((p.Next()+1)/2*float64(levels)), levels-1)
+		v := min(
+			int((p.Next()+1)/2*float64(levels)),
+			levels-1,
+		)
 		z[1+v] = 1
-		z[1+levels+min(int((p.Next()+1)*1.5), 2)] = 1
+		z[1+levels+min(
+			int((p.Next()+1)*1.5),
+			2,
+		)] = 1
 		z[size-2] = effects[v] + z[0]/4 + p.Next()/10
 		z[size-1] = Kappa
 		m.SymRankOne(m, 1, mat.NewVecDense(size, z))
@@ -105,7 +115,10 @@ func TestProjectionIsNearerToTruth(t *testing.T) {
 	exact, _ := manyRows(4000, levels)
 	b := blocksOf(manyColumns(levels))
 	if got := b.denoise(exact, 1e-6); frobeniusDistance(got, exact) > 1e-6 {
-		t.Errorf("exact moments move by %v", frobeniusDistance(got, exact))
+		t.Errorf(
+			"exact moments move by %v",
+			frobeniusDistance(got, exact),
+		)
 	}
 	const sigma = 40
 	noisy := withNoise(exact, sigma, 5)
@@ -115,7 +128,10 @@ func TestProjectionIsNearerToTruth(t *testing.T) {
 	last := m.SymmetricDim() - 1
 	for _, x := range b.listBlocks() {
 		if !x.complete {
-			t.Fatalf("entries from %d to %d are not complete", x.lo, x.hi)
+			t.Fatalf(
+				"entries from %d to %d are not complete",
+				x.lo, x.hi,
+			)
 		}
 		for i := range last + 1 {
 			inside := x.lo <= i && i < x.hi
@@ -123,7 +139,10 @@ func TestProjectionIsNearerToTruth(t *testing.T) {
 			for v := x.lo; v < x.hi; v++ {
 				sum += m.At(i, v)
 				if inside && v != i && m.At(i, v) != 0 {
-					t.Errorf("product of levels %d and %d: %v", i, v, m.At(i, v))
+					t.Errorf(
+						"product of levels %d and %d: %v",
+						i, v, m.At(i, v),
+					)
 				}
 			}
 			d := sum - m.At(i, last)/Kappa
@@ -170,7 +189,10 @@ func TestIncompleteColumns(t *testing.T) {
 		b := blocksOf(manyColumns(20))
 		b.markComplete(NewDistribution(g, 40))
 		if b.levels[0].complete != want {
-			t.Errorf("%v records without a level: %v", missed, b.levels[0].complete)
+			t.Errorf(
+				"%v records without a level: %v",
+				missed, b.levels[0].complete,
+			)
 		}
 		if !b.levels[1].complete {
 			t.Error("a column with an entry for other values is not complete")
@@ -233,7 +255,11 @@ func TestShrinkProducts(t *testing.T) {
 	})
 	shrinkProducts(strong, []int{0, 1}, []int{2, 3}, 1)
 	x := strong.At(0, 2)
-	if math.Abs(x-900) > 1 || math.Abs(strong.At(0, 3)) > 1 {
-		t.Errorf("a dependence of 900 became %v and %v", x, strong.At(0, 3))
+	if math.Abs(x-900) > 1 ||
+		math.Abs(strong.At(0, 3)) > 1 {
+		t.Errorf(
+			"a dependence of 900 became %v and %v",
+			x, strong.At(0, 3),
+		)
 	}
 }

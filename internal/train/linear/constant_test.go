@@ -27,13 +27,19 @@ func TestLiftConstant(t *testing.T) {
 	}
 	before := residual()
 	if math.Abs(before-lambda*x.Theta[1]) > 1e-9 {
-		t.Fatalf("residual %v, lambda theta %v", before, lambda*x.Theta[1])
+		t.Fatalf(
+			"residual %v, lambda theta %v",
+			before, lambda*x.Theta[1],
+		)
 	}
 	again := []float64{x.Theta[0], x.Theta[1]}
 	x.LiftConstant(900, lambda)
 	want := before * lambda / (900 + lambda)
 	if math.Abs(residual()-want) > 1e-9 {
-		t.Errorf("residual %v after the step, want %v", residual(), want)
+		t.Errorf(
+			"residual %v after the step, want %v",
+			residual(), want,
+		)
 	}
 	factor := 1 + lambda/(900+lambda)
 	got, want := x.Cov.At(1, 1), 3*factor*factor
@@ -41,20 +47,28 @@ func TestLiftConstant(t *testing.T) {
 		t.Errorf("variance %v, want %v", got, want)
 	}
 	got = x.Cov.At(0, 1)
-	if math.Abs(got-factor) > 1e-12 || x.Cov.At(0, 0) != 2 {
+	if math.Abs(got-factor) > 1e-12 ||
+		x.Cov.At(0, 0) != 2 {
 		t.Errorf("covariance %v", got)
 	}
 	cov := mat.NewSymDense(2, []float64{2, 1, 1, 3})
 	LiftConstant(again, cov, before, 2, 900, lambda)
 	if math.Abs(again[1]-x.Theta[1]) > 1e-12 ||
 		math.Abs(cov.At(1, 1)-3-4/(930.*930)) > 1e-12 {
-		t.Errorf("coefficient %v, want %v; variance %v", again[1], x.Theta[1], cov.At(1, 1))
+		t.Errorf(
+			"coefficient %v, want %v; variance %v",
+			again[1], x.Theta[1],
+			cov.At(1, 1),
+		)
 	}
 	for _, weight := range []float64{-1e300, -5, 0, math.Inf(1)} { // possible noisy weights of a few records
 		y := Solution{[]float64{0, 1}, mat.NewSymDense(2, nil)}
 		y.LiftConstant(weight, lambda)
 		if !(y.Theta[1] >= 1 && y.Theta[1] <= 2) {
-			t.Errorf("weight %v: %v", weight, y.Theta[1])
+			t.Errorf(
+				"weight %v: %v",
+				weight, y.Theta[1],
+			)
 		}
 	}
 }

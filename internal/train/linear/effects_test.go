@@ -30,7 +30,9 @@ func levelsOf(sigma float64, none float64, counts ...float64) Distribution {
 func covarianceOf(k int) *mat.SymDense {
 	p := testrows.Points(3)
 	a := mat.NewDense(k, k, nil)
-	a.Apply(func(_, _ int, _ float64) float64 { return p.Next() / 10 }, a)
+	a.Apply(func(_, _ int, _ float64) float64 {
+		return p.Next() / 10
+	}, a)
 	var cov mat.SymDense
 	cov.SymOuterK(1, a)
 	return &cov
@@ -39,7 +41,10 @@ func covarianceOf(k int) *mat.SymDense {
 // TestEffectsAreCentred checks that the effects have mean 0 over the released counts, and that their standard errors
 // are those of the difference from the mean, computed here from the whole matrix.
 func TestEffectsAreCentred(t *testing.T) {
-	fit := Solution{[]float64{.3, -.2, .5, .1}, covarianceOf(4)}
+	fit := Solution{
+		[]float64{.3, -.2, .5, .1},
+		covarianceOf(4),
+	}
 	e := effectsOf(fit, levelsOf(0, 0, 10, 60, 30), 0, 3, false)
 	sum := 0.
 	for v, n := range []float64{10, 60, 30} {
@@ -51,14 +56,22 @@ func TestEffectsAreCentred(t *testing.T) {
 	difference := mat.NewDense(
 		3,
 		4,
-		[]float64{.9, -.6, -.3, 0, -.1, .4, -.3, 0, -.1, -.6, .7, 0},
+		[]float64{
+			.9, -.6, -.3, 0,
+			-.1, .4, -.3, 0,
+			-.1, -.6, .7, 0,
+		},
 	)
 	var half, want mat.Dense
 	half.Mul(difference, fit.Cov)
 	want.Mul(&half, difference.T())
 	for v, x := range e.levels {
 		if math.Abs(x.deviation-math.Sqrt(want.At(v, v))) > 1e-12 {
-			t.Errorf("level %d: %v, want %v", v, x.deviation, math.Sqrt(want.At(v, v)))
+			t.Errorf(
+				"level %d: %v, want %v",
+				v, x.deviation,
+				math.Sqrt(want.At(v, v)),
+			)
 		}
 	}
 }
@@ -88,7 +101,10 @@ func TestCountsOfLevels(t *testing.T) {
 // TestUnseenLevels checks that a level whose count is indistinguishable from 0 takes the effect of the unlisted
 // values, or no effect, and that its standard error covers any effect.
 func TestUnseenLevels(t *testing.T) {
-	fit := Solution{[]float64{.3, -.9, .5, .1}, covarianceOf(4)}
+	fit := Solution{
+		[]float64{.3, -.9, .5, .1},
+		covarianceOf(4),
+	}
 	for _, tt := range []struct {
 		name  string
 		other bool
@@ -107,7 +123,10 @@ func TestUnseenLevels(t *testing.T) {
 		if math.Abs(x.value-tt.want) > 1e-3 ||
 			!(x.deviation >= math.Abs(x.value)) ||
 			x.deviation == 0 {
-			t.Errorf("%s: %+v, want %v", tt.name, x, tt.want)
+			t.Errorf(
+				"%s: %+v, want %v",
+				tt.name, x, tt.want,
+			)
 		}
 		if e.listed == (tt.name == "many unlisted") ||
 			e.share[1] != 0 && tt.name != "nobody is seen" {
@@ -120,15 +139,36 @@ func TestUnseenLevels(t *testing.T) {
 // there are enough records with them, for the unlisted ones.
 func TestCentringKeepsPredictions(t *testing.T) {
 	columns := []dataset.Column{
-		{Name: "a", Ranged: true, Lower: -2, Upper: 4},
-		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}},
-		{Name: "y", Ranged: true, Lower: -5, Upper: 9},
+		{
+			Name:   "a",
+			Ranged: true,
+			Lower:  -2,
+			Upper:  4,
+		},
+		{
+			Name:       "k",
+			Kind:       dataset.Category,
+			Categories: []string{"x", "y"},
+		},
+		{
+			Name:   "y",
+			Ranged: true,
+			Lower:  -5,
+			Upper:  9,
+		},
 	}
 	enc := scaling.NewEncoder(
 		columns,
-		[]scaling.Range{{Lower: -2, Upper: 4}, {}, {Lower: -5, Upper: 9}},
+		[]scaling.Range{
+			{Lower: -2, Upper: 4},
+			{},
+			{Lower: -5, Upper: 9},
+		},
 	)
-	fit := Solution{[]float64{.2, .3, -.1, .4}, covarianceOf(4)}
+	fit := Solution{
+		[]float64{.2, .3, -.1, .4},
+		covarianceOf(4),
+	}
 	for _, none := range []float64{0, 300} {
 		second := mat.NewSymDense(4, []float64{
 			90, 0, 0, 0,
@@ -142,7 +182,10 @@ func TestCentringKeepsPredictions(t *testing.T) {
 		}
 		terms := 3 + int(none)/300
 		if len(m.Terms) != terms {
-			t.Errorf("%v unlisted: %d terms", none, len(m.Terms))
+			t.Errorf(
+				"%v unlisted: %d terms",
+				none, len(m.Terms),
+			)
 		}
 		clipped := Model(columns, enc, fit, NewDistribution(second, 1), false)
 		for level, theta := range []float64{.3, -.1, 0} {
@@ -167,7 +210,8 @@ func TestCentringKeepsPredictions(t *testing.T) {
 					other += term.Coefficient
 				}
 			}
-			if math.Abs(got-want) > 1e-12 || math.Abs(other-want) > 1e-12 {
+			if math.Abs(got-want) > 1e-12 ||
+				math.Abs(other-want) > 1e-12 {
 				t.Errorf(
 					"%v unlisted, level %d: %v and, of shortened rows, %v, want %v",
 					none,

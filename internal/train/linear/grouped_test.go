@@ -43,7 +43,10 @@ func TestGroupsHaveTheirOwnPriors(t *testing.T) {
 		)[0])
 	}
 	if !(grouped < ridge/2) {
-		t.Errorf("mean square error %v, with one penalty %v", grouped/5, ridge/5)
+		t.Errorf(
+			"mean square error %v, with one penalty %v",
+			grouped/5, ridge/5,
+		)
 	}
 	// The claimed variance covers noise only, and the error also has the bias of the prior.
 	ratio := grouped / claimed
@@ -55,7 +58,10 @@ func TestGroupsHaveTheirOwnPriors(t *testing.T) {
 // TestGroupFitIsThePosterior compares the mapping with the posterior mean written with inverses: (A
 // S^-1 A + D^-1)^-1 A S^-1 v.
 func TestGroupFitIsThePosterior(t *testing.T) {
-	a := mat.NewSymDense(3, []float64{9, 2, 1, 2, 7, 3, 1, 3, 5})
+	a := mat.NewSymDense(
+		3,
+		[]float64{9, 2, 1, 2, 7, 3, 1, 3, 5},
+	)
 	noise := []float64{2, 3, 4}
 	f := newGroupFit(a, []int{0, 1, 2})
 	f.prior = []float64{.5, .25, 4}
@@ -64,7 +70,9 @@ func TestGroupFitIsThePosterior(t *testing.T) {
 		t.Fatal("no mapping")
 	}
 	var weighted, precision, want mat.Dense
-	weighted.Apply(func(_, j int, x float64) float64 { return x / noise[j] }, a)
+	weighted.Apply(func(_, j int, x float64) float64 {
+		return x / noise[j]
+	}, a)
 	precision.Mul(&weighted, a)
 	for i, p := range f.prior {
 		precision.Set(i, i, precision.At(i, i)+1/p)
@@ -76,7 +84,10 @@ func TestGroupFitIsThePosterior(t *testing.T) {
 		for j := range 3 {
 			d := got.At(i, j) - want.At(i, j)
 			if math.Abs(d) > 1e-12 {
-				t.Errorf("entry %d, %d: off by %v", i, j, d)
+				t.Errorf(
+					"entry %d, %d: off by %v",
+					i, j, d,
+				)
 			}
 		}
 	}
@@ -116,12 +127,18 @@ func TestGroupStepsRaiseTheLikelihood(t *testing.T) {
 		}
 		after := likelihood()
 		if after < before-1e-9 {
-			t.Fatalf("the likelihood falls from %v to %v", before, after)
+			t.Fatalf(
+				"the likelihood falls from %v to %v",
+				before, after,
+			)
 		}
 		before = after
 	}
 	if !(f.prior[0] > 20*f.prior[1]) {
-		t.Errorf("variances %v: the first column has effects and the second none", f.prior)
+		t.Errorf(
+			"variances %v: the first column has effects and the second none",
+			f.prior,
+		)
 	}
 }
 
@@ -149,7 +166,9 @@ func TestGroupFitIsTotal(t *testing.T) {
 			m.clean = m.blocks.denoise(g, sigma)
 			theta, cov := m.SolveLifted()
 			for i, x := range theta {
-				if math.IsNaN(x) || math.IsInf(x, 0) || !(cov.At(i, i) >= 0) {
+				if math.IsNaN(x) ||
+					math.IsInf(x, 0) ||
+					!(cov.At(i, i) >= 0) {
 					t.Errorf(
 						"%s, noise %v: theta %v, variance %v",
 						name,

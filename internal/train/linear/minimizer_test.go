@@ -13,15 +13,29 @@ import (
 // weights times the scaled and shortened row, for long and short rows.
 func TestScoreIsTrainings(t *testing.T) {
 	columns := []dataset.Column{
-		{Name: "a", Ranged: true, Lower: -2, Upper: 2},
-		{Name: "b", Ranged: true, Lower: 100, Upper: 300},
+		{
+			Name:   "a",
+			Ranged: true,
+			Lower:  -2,
+			Upper:  2,
+		},
+		{
+			Name:   "b",
+			Ranged: true,
+			Lower:  100,
+			Upper:  300,
+		},
 		{
 			Name:       "c",
 			Kind:       dataset.Category,
 			Categories: []string{"x", "y"},
 			Other:      true,
 		},
-		{Name: "class", Kind: dataset.Category, Categories: []string{"no", "yes"}},
+		{
+			Name:       "class",
+			Kind:       dataset.Category,
+			Categories: []string{"no", "yes"},
+		},
 	}
 	ranges := []scaling.Range{
 		{Lower: -2, Upper: 2, Declared: true},
@@ -37,9 +51,12 @@ func TestScoreIsTrainings(t *testing.T) {
 	theta := []float64{.5, -1.25, 2, .25, -.5, 3} // a, b, x, y, other, constant
 	m := f.clippedScores(theta, .01, limit)[0]
 	rows := regression.Rows{
-		N:       3,
-		Numeric: map[string][]float64{"a": {2, 0, -9}, "b": {300, 210, math.NaN()}},
-		Labels:  map[string][]string{"c": {"x", "y", "?"}},
+		N: 3,
+		Numeric: map[string][]float64{
+			"a": {2, 0, -9},
+			"b": {300, 210, math.NaN()},
+		},
+		Labels: map[string][]string{"c": {"x", "y", "?"}},
 	}
 	got, err := m.Predict(nil, rows)
 	if err != nil {
@@ -53,17 +70,26 @@ func TestScoreIsTrainings(t *testing.T) {
 		1.5*math.Sqrt(limit) + end*(-.5-.5),
 	} {
 		if math.Abs(got[i]-want) > 1e-9 {
-			t.Errorf("row %d: %v, want %v", i, got[i], want)
+			t.Errorf(
+				"row %d: %v, want %v",
+				i, got[i], want,
+			)
 		}
 	}
 	l := m.(*regression.ClippedLinear)
 	se := l.Terms[0].StdError
 	if math.Abs(se-.005) > 1e-12 {
-		t.Errorf("standard error %v of a, want .01 in half widths of 2", se)
+		t.Errorf(
+			"standard error %v of a, want .01 in half widths of 2",
+			se,
+		)
 	}
 	want := .01 * math.Sqrt(limit/4+4)
 	if math.Abs(l.InterceptStdError-want) > 1e-12 {
-		t.Errorf("standard error %v of the intercept, want %v", l.InterceptStdError, want)
+		t.Errorf(
+			"standard error %v of the intercept, want %v",
+			l.InterceptStdError, want,
+		)
 	}
 }
 
@@ -83,7 +109,10 @@ func TestDefaultLambda(t *testing.T) {
 	} {
 		got := DefaultLambda(c.n, c.noise)
 		if math.Abs(got-c.want) > 1e-9*c.want {
-			t.Errorf("%d records, noise %v: %v, want %v", c.n, c.noise, got, c.want)
+			t.Errorf(
+				"%d records, noise %v: %v, want %v",
+				c.n, c.noise, got, c.want,
+			)
 		}
 	}
 	got := (PerturbedMinimizer{Lambda: 7}).ridgePenalty(500, 1)

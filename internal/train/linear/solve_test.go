@@ -33,7 +33,10 @@ func TestSolveExact(t *testing.T) {
 			}
 		}
 	}
-	got := g.SolveAll(g.P-2, 0, NewSpectrum(g.Features(g.P-2)))[0].Theta
+	got := g.SolveAll(
+		g.P-2, 0,
+		NewSpectrum(g.Features(g.P-2)),
+	)[0].Theta
 	x := mat.NewDense(5, 3, nil)
 	y := mat.NewVecDense(5, nil)
 	for i, z := range rows {
@@ -46,7 +49,10 @@ func TestSolveExact(t *testing.T) {
 	}
 	for i, v := range got {
 		if math.Abs(v-want.AtVec(i)) > 1e-9 {
-			t.Errorf("theta[%d] = %v, want %v", i, v, want.AtVec(i))
+			t.Errorf(
+				"theta[%d] = %v, want %v",
+				i, v, want.AtVec(i),
+			)
 		}
 	}
 }
@@ -54,11 +60,14 @@ func TestSolveExact(t *testing.T) {
 // TestSolveIsTotal checks that indefinite, zero, huge and singular matrices give finite fits.
 func TestSolveIsTotal(t *testing.T) {
 	for name, values := range map[string][]float64{
-		"zero":     make([]float64, 10),
-		"negative": {-5, 0, 0, 0, -5, 0, 0, -5, 0, -5},
-		"huge":     {1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300},
-		"ones":     {1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
-		"crossed":  {0, 9, 9, 9, 0, 9, 9, 0, 9, 0},
+		"zero": make([]float64, 10),
+		"negative": {
+			-5, 0, 0, 0, -5, 0, 0,
+			-5, 0, -5,
+		},
+		"huge":    {1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300},
+		"ones":    {1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+		"crossed": {0, 9, 9, 9, 0, 9, 9, 0, 9, 0},
 	} {
 		g := Packed{4, values}
 		fit := g.SolveAll(2, 1, NewSpectrum(g.Features(2)))[0]
@@ -67,7 +76,11 @@ func TestSolveIsTotal(t *testing.T) {
 				math.IsInf(v, 0) ||
 				!(fit.Cov.At(i, i) >= 0) ||
 				math.IsInf(fit.Cov.At(i, i), 0) {
-				t.Errorf("%s: theta %v, variance %v", name, fit.Theta, fit.Cov.At(i, i))
+				t.Errorf(
+					"%s: theta %v, variance %v",
+					name, fit.Theta,
+					fit.Cov.At(i, i),
+				)
 			}
 		}
 	}
@@ -77,9 +90,23 @@ func TestSolveIsTotal(t *testing.T) {
 // equal noise gives equal models. Sums are compared before noise is added.
 func TestRowOrder(t *testing.T) {
 	columns := []dataset.Column{
-		{Name: "a", Ranged: true, Lower: -1, Upper: 1},
-		{Name: "c", Kind: dataset.Category, Categories: []string{"x", "y"}},
-		{Name: "y", Ranged: true, Lower: -1, Upper: 1},
+		{
+			Name:   "a",
+			Ranged: true,
+			Lower:  -1,
+			Upper:  1,
+		},
+		{
+			Name:       "c",
+			Kind:       dataset.Category,
+			Categories: []string{"x", "y"},
+		},
+		{
+			Name:   "y",
+			Ranged: true,
+			Lower:  -1,
+			Upper:  1,
+		},
 	}
 	const n = 5000
 	var rows, turned [3]dataset.ColumnData
@@ -102,7 +129,10 @@ func TestRowOrder(t *testing.T) {
 		}
 		if !reflect.DeepEqual(exactSums(t, columns, rows[:], of),
 			exactSums(t, columns, turned[:], of)) {
-			t.Errorf("rows of kind %d: the sums depend on the order of the rows", of)
+			t.Errorf(
+				"rows of kind %d: the sums depend on the order of the rows",
+				of,
+			)
 		}
 	}
 }

@@ -26,7 +26,10 @@ func TestSpreadOfANumberWithAnIndicator(t *testing.T) {
 	if math.Abs(s.Variance-want) > 1e-12 ||
 		s.CountError != 0 ||
 		s.NullError != 0 {
-		t.Errorf("%+v, want a variance of %v", s, want)
+		t.Errorf(
+			"%+v, want a variance of %v",
+			s, want,
+		)
 	}
 	alone := NewDistribution(second, 2).numberSpread(
 		Solution{[]float64{2, 0, 0}, covarianceOf(3)},
@@ -37,6 +40,9 @@ func TestSpreadOfANumberWithAnIndicator(t *testing.T) {
 	if !known ||
 		math.Abs(alone.CountError-4*noise) > 1e-12 ||
 		math.Abs(alone.Variance-(4-covarianceOf(3).At(0, 0))*variance) > 1e-12 {
-		t.Errorf("%+v, of an entry with variance %v ± %v", alone, variance, noise)
+		t.Errorf(
+			"%+v, of an entry with variance %v ± %v",
+			alone, variance, noise,
+		)
 	}
 }

@@ -28,7 +28,10 @@ func TestFrequent(t *testing.T) {
 		!got.Other ||
 		len(got.Levels) != 101 ||
 		len(c.Levels) != 0 {
-		t.Fatalf("%d categories, %d levels", len(got.Categories), len(got.Levels))
+		t.Fatalf(
+			"%d categories, %d levels",
+			len(got.Categories), len(got.Levels),
+		)
 	}
 	for v, level := range got.Levels {
 		switch {
@@ -37,19 +40,29 @@ func TestFrequent(t *testing.T) {
 				t.Errorf("value %d has entry %d", v, level)
 			}
 		case got.Categories[level] != c.Categories[v]:
-			t.Errorf("value %d has the entry of %q", v, got.Categories[level])
+			t.Errorf(
+				"value %d has the entry of %q",
+				v, got.Categories[level],
+			)
 		}
 	}
 	few := Frequent(c, append(counts, 1e6), 97.5)
 	if !slices.Equal(few.Categories,
 		[]string{c.Categories[54], c.Categories[27]}) &&
-		!slices.Equal(few.Categories, []string{c.Categories[27], c.Categories[54]}) {
+		!slices.Equal(
+			few.Categories,
+			[]string{c.Categories[27], c.Categories[54]},
+		) {
 		t.Errorf("above 97.5: %q", few.Categories)
 	}
 	none := Frequent(c, append(counts, 1e6), 200)
 	enc := scaling.NewEncoder([]dataset.Column{none}, nil)
 	if len(enc.Slots()) != 0 || enc.NormLimit(0) != 0 {
-		t.Errorf("%d entries, norm limit %v", len(enc.Slots()), enc.NormLimit(0))
+		t.Errorf(
+			"%d entries, norm limit %v",
+			len(enc.Slots()),
+			enc.NormLimit(0),
+		)
 	}
 	most := MostEntries([]dataset.Column{c, got})
 	if len(most[0].Categories) != FewValues ||
@@ -72,7 +85,10 @@ func TestFrequent(t *testing.T) {
 		for k := range rows.X[:FewValues+1] {
 			want := k == entry
 			if (rows.X[k][r] == mechanism.FixedOne) != want {
-				t.Errorf("row %d, entry %d: %d", r, k, rows.X[k][r])
+				t.Errorf(
+					"row %d, entry %d: %d",
+					r, k, rows.X[k][r],
+				)
 			}
 		}
 	}

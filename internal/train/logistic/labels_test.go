@@ -22,9 +22,24 @@ func TestPrivateLabels(t *testing.T) {
 		3: {"no", "maybe", "yes"},
 	} {
 		columns := []dataset.Column{
-			{Name: "a", Ranged: true, Lower: -1, Upper: 1},
-			{Name: "b", Ranged: true, Lower: -1, Upper: 1},
-			{Name: "class", Kind: dataset.Category, Categories: names, Private: true},
+			{
+				Name:   "a",
+				Ranged: true,
+				Lower:  -1,
+				Upper:  1,
+			},
+			{
+				Name:   "b",
+				Ranged: true,
+				Lower:  -1,
+				Upper:  1,
+			},
+			{
+				Name:       "class",
+				Kind:       dataset.Category,
+				Categories: names,
+				Private:    true,
+			},
 		}
 		data := make([]dataset.ColumnData, 3)
 		const n = 20000
@@ -78,11 +93,17 @@ func TestPrivateLabels(t *testing.T) {
 		for k, want := range []float64{3, -1} {
 			got := m.Terms[k].Coefficient
 			if math.Abs(got-want) > .12 {
-				t.Errorf("%d classes: coefficient %d is %v, want %v", classes, k, got, want)
+				t.Errorf(
+					"%d classes: coefficient %d is %v, want %v",
+					classes, k, got, want,
+				)
 			}
 		}
 		if math.Abs(m.Intercept-.5) > .12 {
-			t.Errorf("%d classes: intercept %v, want .5", classes, m.Intercept)
+			t.Errorf(
+				"%d classes: intercept %v, want .5",
+				classes, m.Intercept,
+			)
 		}
 	}
 }

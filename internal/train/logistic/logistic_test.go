@@ -20,16 +20,28 @@ import (
 // integers.
 func TestRowOrder(t *testing.T) {
 	columns := []dataset.Column{
-		{Name: "a", Ranged: true, Lower: -1, Upper: 1},
+		{
+			Name:   "a",
+			Ranged: true,
+			Lower:  -1,
+			Upper:  1,
+		},
 		{
 			Name:       "c",
 			Kind:       dataset.Category,
 			Categories: []string{"x", "y"},
 			Other:      true,
 		},
-		{Name: "class", Kind: dataset.Category, Categories: []string{"no", "yes"}},
+		{
+			Name:       "class",
+			Kind:       dataset.Category,
+			Categories: []string{"no", "yes"},
+		},
 	}
-	ranges := []scaling.Range{{Lower: -1, Upper: 1, Declared: true}, {}, {}}
+	ranges := []scaling.Range{
+		{Lower: -1, Upper: 1, Declared: true},
+		{}, {},
+	}
 	node, err := Logistic{}.Plan(method.Facts{Columns: columns})
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +74,10 @@ func TestRowOrder(t *testing.T) {
 			context.Background(),
 			s,
 			memory.NewRecords(tab.View()),
-			gradientStatistic{columns, ranges, [][]float64{{1, -1, .5, 0, .3}}},
+			gradientStatistic{
+				columns, ranges,
+				[][]float64{{1, -1, .5, 0, .3}},
+			},
 		)
 		if err != nil {
 			t.Fatal(err)
@@ -70,7 +85,9 @@ func TestRowOrder(t *testing.T) {
 		return acc.cross[0].Bound()
 	}
 	if !reflect.DeepEqual(sums(func(i int) int { return i }),
-		sums(func(i int) int { return (i*31 + 7) % n })) {
+		sums(func(i int) int {
+			return (i*31 + 7) % n
+		})) {
 		t.Error("the sums depend on the order of the rows")
 	}
 }

@@ -25,7 +25,10 @@ func wideTable(t testing.TB, n, d int) *dataset.Table {
 	data := make([]dataset.ColumnData, d+1)
 	p := sequence(11)
 	for j := range data {
-		schema.Columns = append(schema.Columns, dataset.Column{Name: fmt.Sprint("x", j)})
+		schema.Columns = append(
+			schema.Columns,
+			dataset.Column{Name: fmt.Sprint("x", j)},
+		)
 		data[j].Floats = make([]float64, n)
 		for i := range n {
 			data[j].Floats[i] = p.next()
@@ -57,7 +60,10 @@ func TestAutoChooses(t *testing.T) {
 		}
 		n := len(res.Selected) + len(res.Unread)
 		if n != c.chosen { // few records may hide a range
-			t.Errorf("%d rows: %d features selected, want %d", c.n, n, c.chosen)
+			t.Errorf(
+				"%d rows: %d features selected, want %d",
+				c.n, n, c.chosen,
+			)
 		}
 		counted := false
 		for _, e := range res.Events {
@@ -68,7 +74,11 @@ func TestAutoChooses(t *testing.T) {
 			case names[1] == trainNode &&
 				names[2] == c.branch &&
 				e.Released != e.Law.Draws:
-				t.Errorf("%d rows: %s released %d of %d", c.n, e.Path, e.Released, e.Law.Draws)
+				t.Errorf(
+					"%d rows: %s released %d of %d",
+					c.n, e.Path, e.Released,
+					e.Law.Draws,
+				)
 			case names[1] == trainNode && names[2] != c.branch && e.Released != 0:
 				t.Errorf(
 					"%d rows: %s released %d though its branch was not taken",
@@ -79,7 +89,10 @@ func TestAutoChooses(t *testing.T) {
 			}
 		}
 		if !counted {
-			t.Errorf("%d rows: the count was not released", c.n)
+			t.Errorf(
+				"%d rows: the count was not released",
+				c.n,
+			)
 		}
 	}
 }
@@ -144,18 +157,27 @@ func TestAutoRule(t *testing.T) {
 	// mu of the model at epsilon 1, delta 1e-6 is about .21.
 	n := of(20, 1)
 	if n < 1500 || n > 2500 {
-		t.Errorf("20 columns at epsilon 1: all from %d records on", n)
+		t.Errorf(
+			"20 columns at epsilon 1: all from %d records on",
+			n,
+		)
 	}
 	a := of(6, 1)
 	b := of(20, 1)
 	c := of(20, .1)
 	if !(3*a < b && 5*b < c) {
-		t.Errorf("all from %d, %d, %d records on", a, b, c)
+		t.Errorf(
+			"all from %d, %d, %d records on",
+			a, b, c,
+		)
 	}
 	categories := pricePipeline(oneHot(t, 0))
 	n = turn(categories)
 	if n <= of(20, 1) || n >= of(80, 1) {
-		t.Errorf("20 categories of 4: all from %d records on", n)
+		t.Errorf(
+			"20 categories of 4: all from %d records on",
+			n,
+		)
 	}
 }
 
@@ -369,7 +391,10 @@ func TestWithoutKernel(t *testing.T) {
 		!other ||
 		q.Search.Candidates[0].Model != method.Trainer(boosting.Kernel{}) ||
 		q.Search.Candidates[1].Model != method.Trainer(boosting.Additive{}) {
-		t.Errorf("%v, %v: %+v", other, err, q.Search.Candidates)
+		t.Errorf(
+			"%v, %v: %+v",
+			other, err, q.Search.Candidates,
+		)
 	}
 	if p.Search.Candidates[1].Model != method.Trainer(boosting.Kernel{}) {
 		t.Error("the candidates of the pipeline itself changed")
@@ -392,7 +417,11 @@ func TestModelMuOfAlternatives(t *testing.T) {
 		}
 		mu[i] = plan.modelMu(allBranch)
 	}
-	if !(mu[1] <= mu[0]) || mu[1] < .9*mu[0] {
-		t.Errorf("the model has mu %v, with columns that may hold words %v", mu[0], mu[1])
+	if !(mu[1] <= mu[0]) ||
+		mu[1] < .9*mu[0] {
+		t.Errorf(
+			"the model has mu %v, with columns that may hold words %v",
+			mu[0], mu[1],
+		)
 	}
 }

@@ -17,14 +17,21 @@ func TestAutoClasses(t *testing.T) {
 	for _, c := range []struct {
 		n              int
 		branch, method string
-	}{{300, logisticBranch, "logistic"}, {4000, allBranch, "boosted-kernel"}} {
+	}{
+		{300, logisticBranch, "logistic"},
+		{4000, allBranch, "boosted-kernel"},
+	} {
 		tab := loansTable(t, c.n, "no", "yes")
 		res, err := gradePipeline(tab).Fit(context.Background(), tab, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if res.Method != c.method || len(res.Selected) != 3 {
-			t.Errorf("%d rows: %s of %d features", c.n, res.Method, len(res.Selected))
+			t.Errorf(
+				"%d rows: %s of %d features",
+				c.n, res.Method,
+				len(res.Selected),
+			)
 		}
 		for _, e := range res.Events {
 			names := strings.Split(e.Path, "/")
@@ -36,12 +43,19 @@ func TestAutoClasses(t *testing.T) {
 				want = e.Law.Draws
 			}
 			if e.Released != want {
-				t.Errorf("%d rows: %s released %d of %d", c.n, e.Path, e.Released, e.Law.Draws)
+				t.Errorf(
+					"%d rows: %s released %d of %d",
+					c.n, e.Path, e.Released,
+					e.Law.Draws,
+				)
 			}
 		}
 		right := exactAccuracy(t, res.Model, tab)
 		if c.n == 4000 && right < .85 {
-			t.Errorf("%d rows: accuracy %.3f", c.n, right)
+			t.Errorf(
+				"%d rows: accuracy %.3f",
+				c.n, right,
+			)
 		}
 	}
 }
@@ -85,7 +99,10 @@ func TestAutoClassesRule(t *testing.T) {
 		}
 		_, ok := plan.Law("fit/train/count")
 		if ok || plan.Method() != c.method {
-			t.Errorf("%s: %s, a count: %v", name, plan.Method(), ok)
+			t.Errorf(
+				"%s: %s, a count: %v",
+				name, plan.Method(), ok,
+			)
 		}
 	}
 }

@@ -44,18 +44,27 @@ func TestBRCForms(t *testing.T) {
 				return strings.HasSuffix(e.Path, "/agreement")
 			})
 			if i < 0 {
-				t.Fatalf("%q, %d rounds: no release of agreements", c.form, c.rounds)
+				t.Fatalf(
+					"%q, %d rounds: no release of agreements",
+					c.form, c.rounds,
+				)
 			}
 			e := res.Events[i]
 			if e.Law.Kind != c.kind ||
 				e.Law.Draws != c.draws ||
 				e.Released != c.draws {
-				t.Errorf("%q, %d rounds: %+v", c.form, c.rounds, e)
+				t.Errorf(
+					"%q, %d rounds: %+v",
+					c.form, c.rounds, e,
+				)
 			}
 			fits[k] = exactAccuracy(t, res.Model, tab)
 		}
 		if slices.Sort(fits[:]); fits[4] < .7 {
-			t.Errorf("%q, %d rounds: accuracies %v", c.form, c.rounds, fits)
+			t.Errorf(
+				"%q, %d rounds: accuracies %v",
+				c.form, c.rounds, fits,
+			)
 		}
 	}
 }
@@ -84,7 +93,10 @@ func TestBRCPure(t *testing.T) {
 		}
 		if err == nil &&
 			(plan.Guarantee().Delta != 0 || plan.Guarantee().Epsilon > p.Budget.Epsilon) {
-			t.Errorf("%s: %+v", form, plan.Guarantee())
+			t.Errorf(
+				"%s: %+v",
+				form, plan.Guarantee(),
+			)
 		}
 	}
 }
@@ -105,7 +117,10 @@ func TestBRCFormsRefused(t *testing.T) {
 		p.Model = boosting.BRC{Form: c.form, Rounds: c.rounds}
 		_, err := p.Plan()
 		if !errors.Is(err, c.want) {
-			t.Errorf("%q, %d rounds: %v", c.form, c.rounds, err)
+			t.Errorf(
+				"%q, %d rounds: %v",
+				c.form, c.rounds, err,
+			)
 		}
 	}
 }

@@ -19,25 +19,44 @@ func TestCalibrationOfSpecification(t *testing.T) {
 		first[b] = mass*(1-pi) + 10*math.Cos(2.3*i)
 	}
 	c := newCalibration(first, second, 10)
-	if math.Abs(c.mass[0]-59.766797) > 1e-6 || math.Abs(c.mass[20]-365.746637) > 1e-6 {
-		t.Errorf("masses %v and %v", c.mass[0], c.mass[20])
+	if math.Abs(c.mass[0]-59.766797) > 1e-6 ||
+		math.Abs(c.mass[20]-365.746637) > 1e-6 {
+		t.Errorf(
+			"masses %v and %v",
+			c.mass[0], c.mass[20],
+		)
 	}
 	check := func(name string, got, want []float64) {
 		for i := range want {
 			if math.Abs(got[i]-want[i]) > 1e-7 {
-				t.Errorf("%s: %v, want %v", name, got, want)
+				t.Errorf(
+					"%s: %v, want %v",
+					name, got, want,
+				)
 				return
 			}
 		}
 	}
 	intercept, slope := c.line()
-	check("line", []float64{intercept, slope}, []float64{-.6554089, 2.3469198})
-	loose := calibrationPrior{precision: []float64{1e-6, 1e-4, .05, .05, .05, .05, .05}}
-	all, _ := c.fitCoefficients(loose, []float64{intercept, slope, 0, 0, 0, 0, 0})
+	check(
+		"line", []float64{intercept, slope},
+		[]float64{-.6554089, 2.3469198},
+	)
+	loose := calibrationPrior{precision: []float64{
+		1e-6, 1e-4, .05, .05,
+		.05, .05, .05,
+	}}
+	all, _ := c.fitCoefficients(
+		loose,
+		[]float64{intercept, slope, 0, 0, 0, 0, 0},
+	)
 	check(
 		"curve",
 		all,
-		[]float64{-.4634514, 2.0607148, .1296629, -.0167140, -1.4641457, -.0407439, -.2318842},
+		[]float64{
+			-.4634514, 2.0607148, .1296629, -.0167140,
+			-1.4641457, -.0407439, -.2318842,
+		},
 	)
 	for score, want := range map[float64]float64{
 		-.8: .05347577,
@@ -49,12 +68,18 @@ func TestCalibrationOfSpecification(t *testing.T) {
 		got := sigmoid(weighted(all, calibrationBasis(score)))
 		if math.Abs(got-
 			want) > curveTolerance {
-			t.Errorf("at %v the probability is %v, want %v", score, got, want)
+			t.Errorf(
+				"at %v the probability is %v, want %v",
+				score, got, want,
+			)
 		}
 	}
 	p := c.fittedCurve()
 	if len(p.Scores) > 128 {
-		t.Errorf("the curve has %d points", len(p.Scores))
+		t.Errorf(
+			"the curve has %d points",
+			len(p.Scores),
+		)
 	}
 }
 
@@ -84,19 +109,32 @@ func TestCalibrationFollowsCounts(t *testing.T) {
 		}
 		return sum
 	}
-	even := func(score float64) float64 { return (1 + score) / 2 }
-	low := func(score float64) float64 { return .05 + .2*(1+score) }
+	even := func(score float64) float64 {
+		return (1 + score) / 2
+	}
+	low := func(score float64) float64 {
+		return .05 + .2*(1+score)
+	}
 	hidden := distance(2000, 400, even, even)
 	if hidden > .15 {
-		t.Errorf("with hidden counts: %.4f from (1 + score)/2", hidden)
+		t.Errorf(
+			"with hidden counts: %.4f from (1 + score)/2",
+			hidden,
+		)
 	}
 	for name, probability := range map[string]func(
 		float64,
-	) float64{"(1 + score)/2": even, "a low line": low} {
+	) float64{
+		"(1 + score)/2": even,
+		"a low line":    low,
+	} {
 		few := distance(20_000, 12, probability, probability)
 		many := distance(2_000_000, 12, probability, probability)
 		if few > .03 || many > .01 {
-			t.Errorf("%s: %.4f and %.4f away", name, few, many)
+			t.Errorf(
+				"%s: %.4f and %.4f away",
+				name, few, many,
+			)
 		}
 	}
 }
@@ -116,7 +154,10 @@ func TestCalibrationIsTotal(t *testing.T) {
 			for k, v := range p.Values {
 				if !(v >= 0 && v <= 1) ||
 					k > 0 && (v < p.Values[k-1] || p.Scores[k] <= p.Scores[k-1]) {
-					t.Fatalf("%v: %v at %v", size, p.Values, p.Scores)
+					t.Fatalf(
+						"%v: %v at %v",
+						size, p.Values, p.Scores,
+					)
 				}
 			}
 		}

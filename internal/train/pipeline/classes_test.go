@@ -24,14 +24,23 @@ func loansTable(t testing.TB, n int, classes ...string) *dataset.Table {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "income"},
-		{Name: "age", Ranged: true, Lower: 0, Upper: 100},
+		{
+			Name:   "age",
+			Ranged: true,
+			Lower:  0,
+			Upper:  100,
+		},
 		{
 			Name:       "home",
 			Kind:       dataset.Category,
 			Categories: []string{"rent", "own"},
 			Other:      true,
 		},
-		{Name: "grade", Kind: dataset.Category, Categories: classes},
+		{
+			Name:       "grade",
+			Kind:       dataset.Category,
+			Categories: classes,
+		},
 	}}
 	data := make([]dataset.ColumnData, 4)
 	p := sequence(7)
@@ -45,7 +54,10 @@ func loansTable(t testing.TB, n int, classes ...string) *dataset.Table {
 		data[1].Floats = append(data[1].Floats, 50+40*p.next())
 		data[2].Codes = append(data[2].Codes, home)
 		z := (income+1)/2 + .15*float64(home) - .075 + .06*p.next()
-		grade := int32(min(max(z*float64(len(classes)), 0), float64(len(classes)-1)))
+		grade := int32(min(
+			max(z*float64(len(classes)), 0),
+			float64(len(classes)-1),
+		))
 		if i%20 == 0 {
 			grade = int32(len(classes))
 		}
@@ -73,7 +85,10 @@ func exactAccuracy(t testing.TB, m regression.Model, tab *dataset.Table) float64
 	t.Helper()
 	guess, err := m.Predict(
 		nil,
-		method.RowsOfColumns(tab.View().Block(0, tab.Len()), tab.Schema().Columns[:3], nil),
+		method.RowsOfColumns(
+			tab.View().Block(0, tab.Len()),
+			tab.Schema().Columns[:3], nil,
+		),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +114,10 @@ func TestClassifiersBeatConstant(t *testing.T) {
 		least   float64
 		methods []string
 	}{
-		{[]string{"no", "yes, sir"}, .85, Methods(regression.TaskClassification)},
+		{
+			[]string{"no", "yes, sir"},
+			.85, Methods(regression.TaskClassification),
+		},
 		{
 			[]string{"low", "middle", "high"},
 			.55,
@@ -120,7 +138,10 @@ func TestClassifiersBeatConstant(t *testing.T) {
 			}
 			m, ok := res.Model.(*regression.Classifier)
 			if !ok {
-				t.Fatalf("%s: the model is %T", method, res.Model)
+				t.Fatalf(
+					"%s: the model is %T",
+					method, res.Model,
+				)
 			}
 			o := m.Output()
 			if o.Target != "grade" ||
@@ -128,11 +149,17 @@ func TestClassifiersBeatConstant(t *testing.T) {
 				o.Task != regression.TaskClassification ||
 				m.Guarantee == nil ||
 				m.Guarantee.Epsilon != p.Budget.Epsilon {
-				t.Errorf("%s: %+v, guarantee %+v", method, o, m.Guarantee)
+				t.Errorf(
+					"%s: %+v, guarantee %+v",
+					method, o, m.Guarantee,
+				)
 			}
 			exact := exactAccuracy(t, m, tab)
 			if exact < c.least {
-				t.Errorf("%s of %d classes: accuracy %.3f", method, len(c.classes), exact)
+				t.Errorf(
+					"%s of %d classes: accuracy %.3f",
+					method, len(c.classes), exact,
+				)
 			}
 			// 3000 records are held out: .1 is eight standard deviations of the sampling error and of the noise.
 			x := res.Confusion
@@ -140,10 +167,16 @@ func TestClassifiersBeatConstant(t *testing.T) {
 				res.R2 != nil ||
 				math.Abs(x.Accuracy.Value-exact) > .1 ||
 				len(x.Counts) != len(c.classes)+1 {
-				t.Errorf("%s: confusion %+v, exact accuracy %.3f", method, x, exact)
+				t.Errorf(
+					"%s: confusion %+v, exact accuracy %.3f",
+					method, x, exact,
+				)
 			}
 			if len(res.Events) == 0 || res.Task != regression.TaskClassification {
-				t.Errorf("%s: %d events, task %q", method, len(res.Events), res.Task)
+				t.Errorf(
+					"%s: %d events, task %q",
+					method, len(res.Events), res.Task,
+				)
 			}
 		}
 	}
@@ -178,7 +211,8 @@ func TestClassesPlan(t *testing.T) {
 	four, leaves := total(plan)
 	two, few := total(single)
 	// The cutoff of two classes adds one leaf.
-	if math.Abs(four/two-1) > .01 || leaves != 4*(few-1) {
+	if math.Abs(four/two-1) > .01 ||
+		leaves != 4*(few-1) {
 		t.Errorf(
 			"mu^2 of four fits is %v, of one %v; %d and %d leaves",
 			four,
@@ -198,8 +232,14 @@ func TestClassesPlan(t *testing.T) {
 
 // TestClassesSpend checks that the releases are those of the plan.
 func TestClassesSpend(t *testing.T) {
-	for _, classes := range [][]string{{"a", "b"}, {"a", "b", "c"}} {
-		for _, method := range []string{"joint-gram", "adassp", "boosted-additive"} {
+	for _, classes := range [][]string{
+		{"a", "b"},
+		{"a", "b", "c"},
+	} {
+		for _, method := range []string{
+			"joint-gram", "adassp",
+			"boosted-additive",
+		} {
 			tab := loansTable(t, 300, classes...)
 			p := gradePipeline(tab)
 			p.Model = defaultTrainer(method)
@@ -223,7 +263,10 @@ func TestClassesSpend(t *testing.T) {
 				if e.Path != l.Path ||
 					e.Law != l.Law ||
 					e.Released != e.Law.Draws && !none {
-					t.Errorf("%s: leaf %+v, event %+v", method, l, e)
+					t.Errorf(
+						"%s: leaf %+v, event %+v",
+						method, l, e,
+					)
 				}
 			}
 		}
@@ -247,13 +290,19 @@ func TestSelectionForClasses(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.Equal(res.Selected, []string{"income"}) {
-			t.Errorf("%s chose %v", s.Name(), res.Selected)
+			t.Errorf(
+				"%s chose %v",
+				s.Name(), res.Selected,
+			)
 		}
 		q := *p
 		q.Schema = p.Schema.Clone()
 		q.Schema.Columns[3].Categories = []string{"no", "yes", "maybe"}
 		if _, err := q.Plan(); !errors.Is(err, ErrTwoClasses) {
-			t.Errorf("%s of three classes: %v", s.Name(), err)
+			t.Errorf(
+				"%s of three classes: %v",
+				s.Name(), err,
+			)
 		}
 	}
 }
@@ -279,12 +328,18 @@ func TestClassedSelector(t *testing.T) {
 		selector selection.Selector
 		kind     dataset.Kind
 		classes  int
-	}{{classReader{}, dataset.Category, 3}, {selection.None{}, dataset.Numeric, 0}} {
+	}{
+		{classReader{}, dataset.Category, 3},
+		{selection.None{}, dataset.Numeric, 0},
+	} {
 		planned := factsFor(c.selector, plan.facts).Target
 		seen := viewFor(c.selector, plan.facts, all).Schema().Columns[last]
 		for _, target := range []dataset.Column{planned, seen} {
 			if target.Kind != c.kind || len(target.Categories) != c.classes {
-				t.Errorf("%T: the target is %+v", c.selector, target)
+				t.Errorf(
+					"%T: the target is %+v",
+					c.selector, target,
+				)
 			}
 		}
 	}
@@ -296,18 +351,30 @@ func TestClassesRefused(t *testing.T) {
 		change func(*Pipeline)
 		want   error
 	}{
-		"unknown task":   {func(p *Pipeline) { p.Task = "ranking" }, ErrTask},
-		"numeric target": {func(p *Pipeline) { p.Target = "income" }, ErrClasses},
-		"absent target":  {func(p *Pipeline) { p.Target = "?" }, ErrClasses},
-		"class target":   {func(p *Pipeline) { p.Task = "" }, ErrTarget},
+		"unknown task": {func(p *Pipeline) {
+			p.Task = "ranking"
+		}, ErrTask},
+		"numeric target": {func(p *Pipeline) {
+			p.Target = "income"
+		}, ErrClasses},
+		"absent target": {func(p *Pipeline) {
+			p.Target = "?"
+		}, ErrClasses},
+		"class target": {func(p *Pipeline) {
+			p.Task = ""
+		}, ErrTarget},
 		"one class": {
 			func(p *Pipeline) {
 				p.Schema.Columns[3].Categories = []string{"a"}
 			},
 			ErrClasses,
 		},
-		"other": {func(p *Pipeline) { p.Schema.Columns[3].Other = true }, ErrClasses},
-		"tukey": {func(p *Pipeline) { p.Model = tukey.Tukey{} }, ErrTwoClasses},
+		"other": {func(p *Pipeline) {
+			p.Schema.Columns[3].Other = true
+		}, ErrClasses},
+		"tukey": {func(p *Pipeline) {
+			p.Model = tukey.Tukey{}
+		}, ErrTwoClasses},
 		"tukey, fallback": {
 			func(p *Pipeline) {
 				p.Model = tukey.Tukey{}
@@ -322,7 +389,9 @@ func TestClassesRefused(t *testing.T) {
 			ErrTwoClasses,
 		},
 		"unknown model": {
-			func(p *Pipeline) { p.Model = defaultTrainer("oracle") },
+			func(p *Pipeline) {
+				p.Model = defaultTrainer("oracle")
+			},
 			ErrModel,
 		},
 	} {
@@ -349,7 +418,10 @@ func TestClassesTotal(t *testing.T) {
 	} {
 		data := []dataset.ColumnData{{}, {}, {}, {Codes: codes}}
 		for i := range codes {
-			data[0].Floats = append(data[0].Floats, math.Inf(i%3-1))
+			data[0].Floats = append(
+				data[0].Floats,
+				math.Inf(i%3-1),
+			)
 			data[1].Floats = append(data[1].Floats, math.NaN())
 			data[2].Codes = append(data[2].Codes, int32(i))
 		}
@@ -364,7 +436,10 @@ func TestClassesTotal(t *testing.T) {
 			p.Holdout = .5
 			res, err := p.Fit(context.Background(), tab, Options{})
 			if err != nil || res.Model == nil || res.Confusion == nil {
-				t.Errorf("%s, %s: %v", name, method, err)
+				t.Errorf(
+					"%s, %s: %v",
+					name, method, err,
+				)
 			}
 		}
 	}

@@ -49,7 +49,10 @@ func TestConfidenceOfRuns(t *testing.T) {
 		}
 		c := res.Confidence
 		if (c != nil) != tt.on {
-			t.Fatalf("%s: confidence %+v", tt.x.Name(), c)
+			t.Fatalf(
+				"%s: confidence %+v",
+				tt.x.Name(), c,
+			)
 		}
 		if c == nil {
 			continue
@@ -57,13 +60,19 @@ func TestConfidenceOfRuns(t *testing.T) {
 		if (len(c.Columns) > 0) != tt.probable ||
 			(c.Gap == nil) != tt.probable ||
 			c.Selector != tt.x.Name() {
-			t.Errorf("%s: %+v", tt.x.Name(), c)
+			t.Errorf(
+				"%s: %+v",
+				tt.x.Name(), c,
+			)
 		}
 		sum := 0.
 		for j, x := range c.Columns {
 			sum += x.Probability
 			if x.Column != tab.Schema().Columns[j].Name {
-				t.Errorf("%s: column %d is %q", tt.x.Name(), j, x.Column)
+				t.Errorf(
+					"%s: column %d is %q",
+					tt.x.Name(), j, x.Column,
+				)
 			}
 			if len(res.Selected) == 4 &&
 				slices.Contains(res.Selected, x.Column) &&
@@ -76,8 +85,12 @@ func TestConfidenceOfRuns(t *testing.T) {
 				)
 			}
 		}
-		if tt.probable && math.Abs(sum-float64(len(res.Selected))) > 1e-9 {
-			t.Errorf("%s: probabilities add up to %v for %v", tt.x.Name(), sum, res.Selected)
+		if tt.probable &&
+			math.Abs(sum-float64(len(res.Selected))) > 1e-9 {
+			t.Errorf(
+				"%s: probabilities add up to %v for %v",
+				tt.x.Name(), sum, res.Selected,
+			)
 		}
 	}
 }

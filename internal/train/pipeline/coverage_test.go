@@ -28,7 +28,10 @@ func publicTable(t testing.TB, name string) (*Pipeline, *dataset.Table) {
 	for _, name := range header {
 		schema.Columns = append(schema.Columns, dataset.Column{Name: name})
 	}
-	tab, _, err := dataset.Read(context.Background(), path, schema, dataset.ReadOptions{})
+	tab, _, err := dataset.Read(
+		context.Background(), path, schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +61,10 @@ func TestIntervalOnRealData(t *testing.T) {
 			widths := make([]float64, fits)
 			for i := range widths {
 				half, fresh := splitHalves(t, tab, uint64(i))
-				res, err := p.FitPlan(context.Background(), plan.Again(), half, Options{})
+				res, err := p.FitPlan(
+					context.Background(), plan.Again(), half,
+					Options{},
+				)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -28,7 +28,10 @@ func TestCutoffBin(t *testing.T) {
 		7:      63,
 	} {
 		if got := cutoffBin(score); got != want {
-			t.Errorf("score %v lies in bin %d, want %d", score, got, want)
+			t.Errorf(
+				"score %v lies in bin %d, want %d",
+				score, got, want,
+			)
 		}
 	}
 }
@@ -78,12 +81,18 @@ func TestCutoffHelps(t *testing.T) {
 	const n = 4000
 	tab, p := shiftedTable(t, n)
 	s := cutoffSession(t, 1, budget.AddRemove)
-	counts, err := releaseCutoff(context.Background(), s, memory.NewRecords(tab.View()), p)
+	counts, err := releaseCutoff(
+		context.Background(), s,
+		memory.NewRecords(tab.View()), p,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if math.Abs(counts.Cutoff-.4) > .1 {
-		t.Errorf("cutoff %v of scores that are .4 too high", counts.Cutoff)
+		t.Errorf(
+			"cutoff %v of scores that are .4 too high",
+			counts.Cutoff,
+		)
 	}
 }
 
@@ -104,7 +113,11 @@ func shiftedTable(t *testing.T, n int) (*dataset.Table, *regression.Linear) {
 	tab, err := dataset.NewTable(
 		dataset.Schema{Columns: []dataset.Column{
 			{Name: "x"},
-			{Name: "y", Kind: dataset.Category, Categories: []string{"a", "b"}},
+			{
+				Name:       "y",
+				Kind:       dataset.Category,
+				Categories: []string{"a", "b"},
+			},
 		}},
 		[]dataset.ColumnData{{Floats: x}, {Codes: codes}},
 		nil,
@@ -113,8 +126,12 @@ func shiftedTable(t *testing.T, n int) (*dataset.Table, *regression.Linear) {
 		t.Fatal(err)
 	}
 	return tab, &regression.Linear{
-		Target:    "y",
-		Columns:   []regression.Column{{Name: "x", Lower: -1, Upper: 1}},
+		Target: "y",
+		Columns: []regression.Column{{
+			Name:  "x",
+			Lower: -1,
+			Upper: 1,
+		}},
 		Terms:     []regression.Term{{Coefficient: 1}},
 		Intercept: .4,
 		Lower:     -1,
@@ -126,7 +143,11 @@ func cutoffSession(t *testing.T, epsilon float64, rel budget.Relation) *mechanis
 	t.Helper()
 	priced, err := budget.Calibrate(
 		budget.Sequence("two-classes", budget.GaussianLeaf(cutoffLeaf, 1, 1)),
-		budget.Target{Epsilon: epsilon, Delta: 1e-5, Relation: rel})
+		budget.Target{
+			Epsilon:  epsilon,
+			Delta:    1e-5,
+			Relation: rel,
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +187,11 @@ func TestCutoffSensitivity(t *testing.T) {
 			tab, err := dataset.NewTable(
 				dataset.Schema{Columns: []dataset.Column{
 					{Name: "score"},
-					{Name: "y", Kind: dataset.Category, Categories: []string{"a", "b"}},
+					{
+						Name:       "y",
+						Kind:       dataset.Category,
+						Categories: []string{"a", "b"},
+					},
 				}},
 				[]dataset.ColumnData{{Floats: scores}, {Codes: codes}},
 				nil,
@@ -175,10 +200,14 @@ func TestCutoffSensitivity(t *testing.T) {
 				t.Fatal(err)
 			}
 			same := &regression.Linear{
-				Columns: []regression.Column{{Name: "score", Lower: -10, Upper: 10}},
-				Terms:   []regression.Term{{Coefficient: 1}},
-				Lower:   -regression.Unbounded,
-				Upper:   regression.Unbounded,
+				Columns: []regression.Column{{
+					Name:  "score",
+					Lower: -10,
+					Upper: 10,
+				}},
+				Terms: []regression.Term{{Coefficient: 1}},
+				Lower: -regression.Unbounded,
+				Upper: regression.Unbounded,
 			}
 			x := cellStatistic{
 				method.NewPredictor(same, tab.Schema().Columns[:1]),
@@ -197,7 +226,10 @@ func TestCutoffSensitivity(t *testing.T) {
 			bound := p.cells.Bound()
 			got := bound.Sensitivity()
 			if got < want || got > want*(1+1e-9) {
-				t.Fatalf("%v: declared %v, want %v", rel, got, want)
+				t.Fatalf(
+					"%v: declared %v, want %v",
+					rel, got, want,
+				)
 			}
 			out, err := mechanism.Gaussian(s, cutoffLeaf, bound)
 			if err != nil {
@@ -224,7 +256,10 @@ func TestCutoffSensitivity(t *testing.T) {
 			}
 		}
 		if worst > want*(1+1e-9) || worst < .999*want {
-			t.Errorf("%v: largest change %v, declared %v", rel, worst, want)
+			t.Errorf(
+				"%v: largest change %v, declared %v",
+				rel, worst, want,
+			)
 		}
 	}
 }

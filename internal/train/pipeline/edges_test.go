@@ -32,12 +32,24 @@ func TestPlanOfAnother(t *testing.T) {
 		"relation": func(p *Pipeline) {
 			p.Budget.Relation = budget.SubstitutePrivateColumns
 		},
-		"epsilon":  func(p *Pipeline) { p.Budget.Epsilon = 9 },
-		"holdout":  func(p *Pipeline) { p.Holdout = 0 },
-		"model":    func(p *Pipeline) { p.Model = adassp.AdaSSP{} },
-		"column":   func(p *Pipeline) { p.Schema.Columns[0].Private = true },
-		"selector": func(p *Pipeline) { p.Selector = selection.Kendall{K: 1} },
-		"share":    func(p *Pipeline) { p.SelectionShare = .9 },
+		"epsilon": func(p *Pipeline) {
+			p.Budget.Epsilon = 9
+		},
+		"holdout": func(p *Pipeline) {
+			p.Holdout = 0
+		},
+		"model": func(p *Pipeline) {
+			p.Model = adassp.AdaSSP{}
+		},
+		"column": func(p *Pipeline) {
+			p.Schema.Columns[0].Private = true
+		},
+		"selector": func(p *Pipeline) {
+			p.Selector = selection.Kendall{K: 1}
+		},
+		"share": func(p *Pipeline) {
+			p.SelectionShare = .9
+		},
 		"candidate": func(p *Pipeline) {
 			if p.Search != nil {
 				p.Search.Candidates[0].Model = boosting.BoostedAdaSSP{}
@@ -72,7 +84,10 @@ func TestPlanOfAnother(t *testing.T) {
 			change(p)
 			res, err := p.FitPlan(context.Background(), plan, tab, Options{})
 			if !errors.Is(err, ErrPlan) || res != nil {
-				t.Errorf("%s changed after the plan: %v", name, err)
+				t.Errorf(
+					"%s changed after the plan: %v",
+					name, err,
+				)
 			}
 		}
 	}
@@ -89,15 +104,25 @@ func TestCuratorIsNotPrinted(t *testing.T) {
 	if res.Curator.Rows != 777 ||
 		res.Curator.TrainRows+res.Curator.HoldoutRows != 777 ||
 		len(res.Curator.Seconds) == 0 {
-		t.Errorf("the curator's facts: %d rows", res.Curator.Rows)
+		t.Errorf(
+			"the curator's facts: %d rows",
+			res.Curator.Rows,
+		)
 	}
 	res = &Result{Curator: res.Curator} // no other number of theirs
 	res.Curator.TrainRows = 777
 	res.Curator.HoldoutRows = 777
 	res.Curator.ScoreRows = 777
 	texts := map[string]string{}
-	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x", "%q"} {
-		texts[verb] = fmt.Sprintf(verb+verb+verb+verb, res, *res, res.Curator, &res.Curator)
+	for _, verb := range []string{
+		"%v", "%+v",
+		"%#v", "%s", "%d",
+		"%x", "%q",
+	} {
+		texts[verb] = fmt.Sprintf(
+			verb+verb+verb+verb, res, *res,
+			res.Curator, &res.Curator,
+		)
 	}
 	for name, v := range map[string]any{
 		"result":  res,
@@ -129,8 +154,12 @@ type peeking struct{ selection.None }
 func TestSelectorFromElsewhere(t *testing.T) {
 	tab := housesTable(t, 300)
 	for name, set := range map[string]func(p *Pipeline){
-		"alone":     func(p *Pipeline) { p.Selector = peeking{} },
-		"a pointer": func(p *Pipeline) { p.Selector = &peeking{} },
+		"alone": func(p *Pipeline) {
+			p.Selector = peeking{}
+		},
+		"a pointer": func(p *Pipeline) {
+			p.Selector = &peeking{}
+		},
 		"candidate": func(p *Pipeline) {
 			p.Search = &Search{
 				Candidates: []Candidate{
@@ -234,7 +263,10 @@ func TestTrainerEnds(t *testing.T) {
 			Records: memory.NewRecords(tab.View()),
 			Ranges:  ranges,
 		}
-		_, err := runTrainer(ctx, b.trainer, s.Sub(trainNode).Sub(modelNode), d)
+		_, err := runTrainer(
+			ctx, b.trainer,
+			s.Sub(trainNode).Sub(modelNode), d,
+		)
 		if err != nil && !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled: %v", err) // nil where the trainer was the faster one
 		}
@@ -243,7 +275,10 @@ func TestTrainerEnds(t *testing.T) {
 	})
 	n := released(s)
 	if atEnd != 1 || n != 1 {
-		t.Errorf("%d releases at the end of the run, %d at that of the trainer", atEnd, n)
+		t.Errorf(
+			"%d releases at the end of the run, %d at that of the trainer",
+			atEnd, n,
+		)
 	}
 }
 
@@ -287,7 +322,10 @@ func TestPlanPaysOnce(t *testing.T) {
 		})
 	}
 	if wait.Wait(); ran.Load() != 1 {
-		t.Errorf("%d of %d runs were carried out with one plan", ran.Load(), runs)
+		t.Errorf(
+			"%d of %d runs were carried out with one plan",
+			ran.Load(), runs,
+		)
 	}
 	if err := fit(context.Background(), plan.Again()); err != nil {
 		t.Errorf("once more: %v", err)

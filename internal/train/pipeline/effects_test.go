@@ -64,7 +64,10 @@ func TestEmptyLevelIsNotSignificant(t *testing.T) {
 		runs = 200
 		most = 30
 	}
-	for _, method := range []string{"joint-gram", "boosted-additive", "adassp", "boosted-adassp"} {
+	for _, method := range []string{
+		"joint-gram", "boosted-additive",
+		"adassp", "boosted-adassp",
+	} {
 		for _, other := range []bool{false, true} {
 			ocean := dataset.Column{
 				Name:       "ocean",
@@ -85,7 +88,10 @@ func TestEmptyLevelIsNotSignificant(t *testing.T) {
 			}
 			significant := 0
 			for range runs {
-				res, err := p.FitPlan(context.Background(), plan.Again(), tab, Options{})
+				res, err := p.FitPlan(
+					context.Background(), plan.Again(), tab,
+					Options{},
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -140,10 +146,16 @@ func TestImportancesOfMethods(t *testing.T) {
 			}
 		}
 		if want > 0 && res.Importances[0].Column != "area" {
-			t.Errorf("%s: the column that matters most is %+v", method, res.Importances[0])
+			t.Errorf(
+				"%s: the column that matters most is %+v",
+				method, res.Importances[0],
+			)
 		}
 	}
-	for _, classes := range [][]string{{"no", "yes"}, {"low", "middle", "high"}} {
+	for _, classes := range [][]string{
+		{"no", "yes"},
+		{"low", "middle", "high"},
+	} {
 		loans := loansTable(t, 4000, classes...)
 		for method, want := range map[string]int{
 			"joint-gram":       3,
@@ -162,7 +174,10 @@ func TestImportancesOfMethods(t *testing.T) {
 			}
 			if len(res.Importances) != want ||
 				want > 0 && res.Importances[0].Column != "income" {
-				t.Errorf("%s, %d classes: %+v", method, len(classes), res.Importances)
+				t.Errorf(
+					"%s, %d classes: %+v",
+					method, len(classes), res.Importances,
+				)
 			}
 		}
 	}

@@ -37,7 +37,11 @@ func withEmpty(t *testing.T, n, classes int) (with, without *dataset.Table) {
 		ranged("a"),
 		ranged("b"),
 		ranged("c"),
-		{Name: "k", Kind: dataset.Category, Categories: []string{"u", "v"}},
+		{
+			Name:       "k",
+			Kind:       dataset.Category,
+			Categories: []string{"u", "v"},
+		},
 		ranged("y"),
 	}}
 	if classes > 0 {
@@ -72,7 +76,11 @@ func withEmpty(t *testing.T, n, classes int) (with, without *dataset.Table) {
 			max(classes-1, 0),
 		))
 		if i%5 == 2 {
-			add(all, [3]float64{2, -2, 2}, k, math.NaN(), int32(classes))
+			add(
+				all,
+				[3]float64{2, -2, 2},
+				k, math.NaN(), int32(classes),
+			)
 		} else {
 			add(all, x, k, y, class)
 			add(some, x, k, y, class)

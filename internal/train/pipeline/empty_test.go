@@ -25,7 +25,11 @@ func staysTable(
 		{Name: "age"},
 		{Name: "risk"},
 		{Name: "weight"},
-		{Name: "ward", Kind: dataset.Category, Categories: []string{"a", "b", "c"}},
+		{
+			Name:       "ward",
+			Kind:       dataset.Category,
+			Categories: []string{"a", "b", "c"},
+		},
 		{Name: "days"},
 	}}
 	data := make([]dataset.ColumnData, 5)
@@ -36,7 +40,10 @@ func staysTable(
 		age := 55 + 35*p.next()
 		risk := .5 + .5*p.next()
 		ward := int32(i % 3)
-		days := min(math.Exp(.45+.9*risk+.1*float64(ward)+.9*p.next()), 60)
+		days := min(
+			math.Exp(.45+.9*risk+.1*float64(ward)+.9*p.next()),
+			60,
+		)
 		if float64(i%10) < 10*empty {
 			days = math.NaN()
 		} else {
@@ -44,7 +51,10 @@ func staysTable(
 			count++
 		}
 		data[0].Floats, data[1].Floats, data[2].Floats = append(data[0].Floats, age),
-			append(data[1].Floats, risk), append(data[2].Floats, 70+20*p.next())
+			append(data[1].Floats, risk), append(
+				data[2].Floats,
+				70+20*p.next(),
+			)
 		data[3].Codes = append(data[3].Codes, ward)
 		data[4].Floats = append(data[4].Floats, days)
 	}
@@ -82,7 +92,10 @@ func meanPrediction(t *testing.T, p *Pipeline, tab *dataset.Table, fits int) flo
 	sum := 0.
 	count := 0
 	for range fits {
-		res, err := p.FitPlan(context.Background(), plan.Again(), tab, Options{})
+		res, err := p.FitPlan(
+			context.Background(), plan.Again(), tab,
+			Options{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,8 +185,16 @@ func classlessTable(
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "income"},
 		{Name: "age"},
-		{Name: "home", Kind: dataset.Category, Categories: []string{"a", "b", "c"}},
-		{Name: "repaid", Kind: dataset.Category, Categories: []string{"no", "yes"}},
+		{
+			Name:       "home",
+			Kind:       dataset.Category,
+			Categories: []string{"a", "b", "c"},
+		},
+		{
+			Name:       "repaid",
+			Kind:       dataset.Category,
+			Categories: []string{"no", "yes"},
+		},
 	}}
 	data := make([]dataset.ColumnData, 4)
 	p := sequence(11)
@@ -245,7 +266,10 @@ func meanRecalls(t *testing.T, method string, empty float64) (out [2]float64) {
 	}
 	var hit, of [2]float64
 	for range fits {
-		res, err := p.FitPlan(context.Background(), plan.Again(), tab, Options{})
+		res, err := p.FitPlan(
+			context.Background(), plan.Again(), tab,
+			Options{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,9 +29,24 @@ func manyValued(
 	t.Helper()
 	p := &Pipeline{
 		Schema: dataset.Schema{Columns: []dataset.Column{
-			{Name: "a", Ranged: true, Lower: -1, Upper: 1},
-			{Name: "k", Kind: dataset.Category, Other: true, TargetEncoded: true},
-			{Name: "y", Ranged: true, Lower: -3, Upper: 3},
+			{
+				Name:   "a",
+				Ranged: true,
+				Lower:  -1,
+				Upper:  1,
+			},
+			{
+				Name:          "k",
+				Kind:          dataset.Category,
+				Other:         true,
+				TargetEncoded: true,
+			},
+			{
+				Name:   "y",
+				Ranged: true,
+				Lower:  -3,
+				Upper:  3,
+			},
 		}},
 		Target:  "y",
 		Budget:  budget.Target{Epsilon: epsilon, Delta: 1e-6},
@@ -118,12 +133,18 @@ func TestEncoding(t *testing.T) {
 		if c.Type != regression.Numeric ||
 			len(c.Values) != 151 ||
 			len(c.Categories) != 150 {
-			t.Fatalf("%s: the column is %+v", m.Name(), c)
+			t.Fatalf(
+				"%s: the column is %+v",
+				m.Name(), c,
+			)
 		}
 		for v, got := range c.Values[:5] {
 			want := math.Sin(float64(3*v + 1))
 			if math.Abs(got-want) > .1 {
-				t.Errorf("%s: the number of value %d is %v, want %v", m.Name(), v, got, want)
+				t.Errorf(
+					"%s: the number of value %d is %v, want %v",
+					m.Name(), v, got, want,
+				)
 			}
 		}
 		if got := c.Values[150]; math.Abs(got) > .1 {
@@ -134,11 +155,17 @@ func TestEncoding(t *testing.T) {
 			)
 		}
 		if res.R2 == nil || res.R2.Value < .85 {
-			t.Errorf("%s: R² is %+v", m.Name(), res.R2)
+			t.Errorf(
+				"%s: R² is %+v",
+				m.Name(), res.R2,
+			)
 		}
 		got := SchemaOf(res.Model).Columns[1]
 		if got.Kind != dataset.Category || len(got.Categories) != 150 {
-			t.Errorf("%s: predictions read %+v", m.Name(), got)
+			t.Errorf(
+				"%s: predictions read %+v",
+				m.Name(), got,
+			)
 		}
 	}
 }
@@ -158,14 +185,20 @@ func TestEncodingOfClasses(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c := res.Confusion; c == nil || c.Accuracy.Value < .8 {
-			t.Errorf("%s: accuracy %+v", nameOf(m), c)
+			t.Errorf(
+				"%s: accuracy %+v",
+				nameOf(m), c,
+			)
 		}
 		c := res.Model.Inputs()[1]
 		if len(c.Values) != 151 ||
 			c.Values[0] < .5 ||
 			c.Lower < -1.5 ||
 			c.Upper > 1.5 {
-			t.Errorf("%s: the column is %+v", nameOf(m), c)
+			t.Errorf(
+				"%s: the column is %+v",
+				nameOf(m), c,
+			)
 		}
 	}
 }
@@ -181,8 +214,12 @@ func TestEncodingIsRefused(t *testing.T) {
 				Categories: []string{"a", "b", "c"},
 			}
 		},
-		"with a delta of 0": func(p *Pipeline) { p.Budget.Delta = 0 },
-		"with method tukey": func(p *Pipeline) { p.Model = tukey.Tukey{} },
+		"with a delta of 0": func(p *Pipeline) {
+			p.Budget.Delta = 0
+		},
+		"with method tukey": func(p *Pipeline) {
+			p.Model = tukey.Tukey{}
+		},
 		"relation substitute-private-col": func(p *Pipeline) {
 			p.Budget.Relation = budget.SubstitutePrivateColumns
 			p.Schema.Columns[0].Private = true
@@ -219,6 +256,9 @@ func TestEncodingPrice(t *testing.T) {
 	}
 	share := values / model
 	if math.Abs(share-.2) > 1e-6 {
-		t.Errorf("the sums take %v of the model's mu²", share)
+		t.Errorf(
+			"the sums take %v of the model's mu²",
+			share,
+		)
 	}
 }

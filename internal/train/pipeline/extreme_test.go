@@ -24,7 +24,11 @@ func scaledTable(t *testing.T, rows int, xScale, yScale float64) *dataset.Table 
 		}
 	}
 	tab, err := dataset.NewTable(
-		dataset.Schema{Columns: []dataset.Column{{Name: "x"}, {Name: "z"}, {Name: "y"}}},
+		dataset.Schema{Columns: []dataset.Column{
+			{Name: "x"},
+			{Name: "z"},
+			{Name: "y"},
+		}},
 		columns,
 		nil,
 	)
@@ -49,8 +53,15 @@ func TestExtremeNumbersAreNamed(t *testing.T) {
 		{"large", 1e15, 1e12, "", ""},
 		{"small", 1e-12, 1e-15, "", ""},
 		{"huge target", 1, 3e25, "y", "at least 9.2e+18"},
-		{"negative huge target", 1, -3e25, "y", "at least 9.2e+18"},
-		{"largest target", 1, math.MaxFloat64 / 8, "y", "at least 9.2e+18"},
+		{
+			"negative huge target", 1, -3e25, "y",
+			"at least 9.2e+18",
+		},
+		{
+			"largest target", 1,
+			math.MaxFloat64 / 8, "y",
+			"at least 9.2e+18",
+		},
 		{"tiny target", 1, 1e-30, "y", "below 1.1e-19"},
 		{"huge feature", 1e25, 1, "x", "at least 9.2e+18"},
 		{"tiny feature", 1e-30, 1, "x", "below 1.1e-19"},
@@ -67,33 +78,48 @@ func TestExtremeNumbersAreNamed(t *testing.T) {
 			}
 			res, err := p.Fit(t.Context(), tab, Options{})
 			if err != nil {
-				t.Fatalf("%s, %s: %v", tt.name, method, err)
+				t.Fatalf(
+					"%s, %s: %v",
+					tt.name, method, err,
+				)
 			}
 			at := slices.IndexFunc(res.Warnings, func(w Warning) bool {
 				return w.Code == "extreme-numbers"
 			})
 			if tt.column == "" {
 				if at >= 0 {
-					t.Errorf("%s, %s: %+v", tt.name, method, res.Warnings[at])
+					t.Errorf(
+						"%s, %s: %+v",
+						tt.name, method, res.Warnings[at],
+					)
 				}
 				continue
 			}
 			if at < 0 {
-				t.Errorf("%s, %s: no warning among %+v", tt.name, method, res.Warnings)
+				t.Errorf(
+					"%s, %s: no warning among %+v",
+					tt.name, method, res.Warnings,
+				)
 				continue
 			}
 			severity := Theoretical
 			if tt.column == "y" {
 				severity = Critical
 				if at != 0 {
-					t.Errorf("%s, %s: the cause is not the first warning", tt.name, method)
+					t.Errorf(
+						"%s, %s: the cause is not the first warning",
+						tt.name, method,
+					)
 				}
 			}
 			w := res.Warnings[at]
 			if w.Severity != severity ||
 				!strings.Contains(w.Text, `of "`+tt.column+`" `) ||
 				!strings.Contains(w.Text, tt.word) {
-				t.Errorf("%s, %s: %+v", tt.name, method, w)
+				t.Errorf(
+					"%s, %s: %+v",
+					tt.name, method, w,
+				)
 			}
 		}
 	}
@@ -107,15 +133,36 @@ func TestAlikeNumbersAreNamed(t *testing.T) {
 		name string
 		cell func(i int) float64
 	}{
-		{"same", func(int) float64 { return 5 }},
-		{"far", func(i int) float64 { return 1e9 + float64(i%7) }},
-		{"below", func(i int) float64 { return -1e9 - float64(i%7) }},
-		{"zero", func(int) float64 { return 0 }},
-		{"flag", func(i int) float64 { return float64(i % 2) }},
-		{"pair", func(i int) float64 { return 4 + float64(i%2) }},
-		{"year", func(i int) float64 { return 1990 + float64(i%31) }},
-		{"heat", func(i int) float64 { return 309 + float64(i%40)/10 }},
-		{"rare", func(i int) float64 { return float64(max(0, i%50-48)) }},
+		{"same", func(int) float64 {
+			return 5
+		}},
+		{"far", func(i int) float64 {
+			return 1e9 + float64(i%7)
+		}},
+		{"below", func(i int) float64 {
+			return -1e9 - float64(i%7)
+		}},
+		{"zero", func(int) float64 {
+			return 0
+		}},
+		{"flag", func(i int) float64 {
+			return float64(i % 2)
+		}},
+		{"pair", func(i int) float64 {
+			return 4 + float64(i%2)
+		}},
+		{"year", func(i int) float64 {
+			return 1990 + float64(i%31)
+		}},
+		{"heat", func(i int) float64 {
+			return 309 + float64(i%40)/10
+		}},
+		{
+			"rare",
+			func(i int) float64 {
+				return float64(max(0, i%50-48))
+			},
+		},
 	}
 	for target, add := range map[string]float64{"near": 0, "distant": 1e9} {
 		schema := dataset.Schema{}
@@ -131,7 +178,9 @@ func TestAlikeNumbersAreNamed(t *testing.T) {
 		for _, c := range columns {
 			put(c.name, c.cell)
 		}
-		put(target, func(i int) float64 { return add + float64(i%31)/31 + float64(i%7)/7 })
+		put(target, func(i int) float64 {
+			return add + float64(i%31)/31 + float64(i%7)/7
+		})
 		tab, err := dataset.NewTable(schema, data, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -152,13 +201,19 @@ func TestAlikeNumbersAreNamed(t *testing.T) {
 			want = append(want, target)
 		}
 		if !slices.Equal(res.Alike, want) {
-			t.Errorf("%s: %q, want %q", target, res.Alike, want)
+			t.Errorf(
+				"%s: %q, want %q",
+				target, res.Alike, want,
+			)
 		}
 		at := slices.IndexFunc(res.Warnings, func(w Warning) bool {
 			return w.Code == "extreme-numbers" && strings.HasPrefix(w.Text, AlikeNumbers)
 		})
 		if at < 0 || (target == "distant") != (at == 0) {
-			t.Errorf("%s: the warning is number %d of %+v", target, at, res.Warnings)
+			t.Errorf(
+				"%s: the warning is number %d of %+v",
+				target, at, res.Warnings,
+			)
 		}
 	}
 }

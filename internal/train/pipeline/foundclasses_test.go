@@ -30,8 +30,17 @@ func classRun(most int, m method.Trainer) *Pipeline {
 				Lower:  -1,
 				Upper:  1,
 			},
-			{Name: "b", Ranged: true, Lower: -1, Upper: 1},
-			{Name: "y", Kind: dataset.Category, Found: true},
+			{
+				Name:   "b",
+				Ranged: true,
+				Lower:  -1,
+				Upper:  1,
+			},
+			{
+				Name:  "y",
+				Kind:  dataset.Category,
+				Found: true,
+			},
 		}},
 		Task:        regression.TaskClassification,
 		Target:      "y",
@@ -47,7 +56,10 @@ func classRows(t *testing.T, p *Pipeline, classes, n int) *dataset.Table {
 	t.Helper()
 	columns := make([]dataset.ColumnData, 3)
 	for k := range classes {
-		columns[2].Words = append(columns[2].Words, fmt.Sprint("kind ", k))
+		columns[2].Words = append(
+			columns[2].Words,
+			fmt.Sprint("kind ", k),
+		)
 	}
 	columns[2].Words = append(columns[2].Words, "a secret kind")
 	for i := range n {
@@ -95,7 +107,10 @@ func TestClassesFound(t *testing.T) {
 				Options{},
 			)
 			if err != nil {
-				t.Fatalf("%s, %d classes: %v", name, classes, err)
+				t.Fatalf(
+					"%s, %d classes: %v",
+					name, classes, err,
+				)
 			}
 			got := res.Model.Output().Classes
 			want := min(classes, 7)
@@ -103,21 +118,33 @@ func TestClassesFound(t *testing.T) {
 			if len(v) != 1 ||
 				len(v[0].Words) != want ||
 				slices.Contains(got, "a secret kind") {
-				t.Errorf("%s, %d classes: found %v", name, classes, res.Vocabulary)
+				t.Errorf(
+					"%s, %d classes: found %v",
+					name, classes, res.Vocabulary,
+				)
 			}
 			planned := want
 			if x.divides && classes == 5 {
 				planned = 6
 			}
 			if len(got) != planned || len(res.Confusion.Classes) != planned {
-				t.Errorf("%s, %d classes: the model has %q", name, classes, got)
+				t.Errorf(
+					"%s, %d classes: the model has %q",
+					name, classes, got,
+				)
 			}
 			share := res.Confusion.OtherShare
 			if classes == 9 && !(share.Lower > .1 && share.Upper < .4) { // two of nine
-				t.Errorf("%s: %+v of the records have other labels", name, share)
+				t.Errorf(
+					"%s: %+v of the records have other labels",
+					name, share,
+				)
 			}
 			if classes == 4 && res.Confusion.Accuracy.Value < .8 {
-				t.Errorf("%s: accuracy %v", name, res.Confusion.Accuracy.Value)
+				t.Errorf(
+					"%s: accuracy %v",
+					name, res.Confusion.Accuracy.Value,
+				)
 			}
 		}
 	}
@@ -131,8 +158,13 @@ func TestClassesFoundPrices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plan.Method() != Auto || plan.Delta(2) > 1e-6 || plan.Delta(2) < .99e-6 {
-		t.Errorf("%s, delta %v", plan.Method(), plan.Delta(2))
+	if plan.Method() != Auto ||
+		plan.Delta(2) > 1e-6 ||
+		plan.Delta(2) < .99e-6 {
+		t.Errorf(
+			"%s, delta %v",
+			plan.Method(), plan.Delta(2),
+		)
 	}
 	_, err = classRun(1, nil).Plan()
 	if !errors.Is(err, ErrClasses) ||
@@ -149,6 +181,9 @@ func TestClassesFoundPrices(t *testing.T) {
 		Options{},
 	)
 	if err != nil || res.Model != nil || !res.LacksClasses() {
-		t.Errorf("three records: %+v, %v", res, err)
+		t.Errorf(
+			"three records: %+v, %v",
+			res, err,
+		)
 	}
 }

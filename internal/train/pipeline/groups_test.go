@@ -30,7 +30,10 @@ func TestGroups(t *testing.T) {
 		[]dataset.ColumnData{
 			{Floats: slices.Clone(cells.Float(0, nil))},
 			{Floats: slices.Clone(cells.Float(1, nil))},
-			{Codes: wordCodes(cells.Codes(2, nil)), Words: []string{"", "flat", "house"}},
+			{
+				Codes: wordCodes(cells.Codes(2, nil)),
+				Words: []string{"", "flat", "house"},
+			},
 			{Floats: slices.Clone(cells.Float(3, nil))},
 		},
 		nil,
@@ -41,7 +44,11 @@ func TestGroups(t *testing.T) {
 	for name, c := range map[string]struct {
 		table *dataset.Table
 		only  bool
-	}{"feature": {tab, false}, "no feature": {tab, true}, "found": {undeclared, false}} {
+	}{
+		"feature":    {tab, false},
+		"no feature": {tab, true},
+		"found":      {undeclared, false},
+	} {
 		plain := pricePipeline(c.table)
 		plain.Model = adassp.JointGram{}
 		p := plain.clone()
@@ -49,7 +56,8 @@ func TestGroups(t *testing.T) {
 		p.GroupsOnly = c.only
 		if c.only {
 			plain = p.WithoutGroups()
-			if plain.Schema.Index("kind") >= 0 || p.Schema.Index("kind") < 0 {
+			if plain.Schema.Index("kind") >= 0 ||
+				p.Schema.Index("kind") < 0 {
 				t.Fatal("the run without groups reads their column, or lost that of the other")
 			}
 		}
@@ -63,8 +71,12 @@ func TestGroups(t *testing.T) {
 		}
 		leaves := plan.Leaves()
 		for i, l := range bare.Leaves() {
-			if leaves[i].Path != l.Path || leaves[i].Law != l.Law {
-				t.Errorf("%s: step %s has another price with groups", name, l.Path)
+			if leaves[i].Path != l.Path ||
+				leaves[i].Law != l.Law {
+				t.Errorf(
+					"%s: step %s has another price with groups",
+					name, l.Path,
+				)
 			}
 		}
 		if plan.Guarantee().Mu != bare.Guarantee().Mu {
@@ -80,14 +92,20 @@ func TestGroups(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if res.R2.Groups == nil || len(res.R2.Groups.Groups) != 3 {
-			t.Fatalf("%s: groups are %+v", name, res.R2.Groups)
+			t.Fatalf(
+				"%s: groups are %+v",
+				name, res.R2.Groups,
+			)
 		}
 		for k, want := range []string{"flat", "house", ""} {
 			g := res.R2.Groups.Groups[k]
 			if g.Name != want ||
 				g.Other != (k == 2) ||
 				k < 2 && (g.TooFew || g.Records.Value < 1000) {
-				t.Errorf("%s: group %d is %+v", name, k, g)
+				t.Errorf(
+					"%s: group %d is %+v",
+					name, k, g,
+				)
 			}
 		}
 		inModel := slices.ContainsFunc(res.Model.Inputs(), func(in regression.Column) bool {
@@ -99,7 +117,10 @@ func TestGroups(t *testing.T) {
 		if !slices.ContainsFunc(res.Unprotected, func(f Fact) bool {
 			return f.Name == GroupsFact && f.Value == "kind"
 		}) {
-			t.Errorf("%s: the column is not among the facts that are not protected", name)
+			t.Errorf(
+				"%s: the column is not among the facts that are not protected",
+				name,
+			)
 		}
 	}
 }
@@ -108,8 +129,10 @@ func TestGroups(t *testing.T) {
 func TestGroupsRehearse(t *testing.T) {
 	tab := housesTable(t, 10)
 	for name, change := range map[string]func(*Pipeline){
-		"feature":    func(*Pipeline) {},
-		"no feature": func(p *Pipeline) { p.GroupsOnly = true },
+		"feature": func(*Pipeline) {},
+		"no feature": func(p *Pipeline) {
+			p.GroupsOnly = true
+		},
 		"found": func(p *Pipeline) {
 			p.Schema.Columns[2] = dataset.Column{
 				Name:  "kind",
@@ -138,7 +161,10 @@ func TestGroupsRehearse(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if !plan.hasFaintDraw() {
-			t.Fatalf("%s: the budget is too large for a rehearsal", name)
+			t.Fatalf(
+				"%s: the budget is too large for a rehearsal",
+				name,
+			)
 		}
 		if err := p.Rehearse(context.Background(), plan); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -161,14 +187,22 @@ func TestGroupsRefused(t *testing.T) {
 	many := tab.Schema().Clone()
 	many.Columns[2].Categories = stage.Placeholders("kind", 33)
 	for name, change := range map[string]func(*Pipeline){
-		"the target":       func(p *Pipeline) { p.Groups = "price" },
-		"numbers":          func(p *Pipeline) { p.Groups = "area" },
-		"an absent column": func(p *Pipeline) { p.Groups = "colour" },
+		"the target": func(p *Pipeline) {
+			p.Groups = "price"
+		},
+		"numbers": func(p *Pipeline) {
+			p.Groups = "area"
+		},
+		"an absent column": func(p *Pipeline) {
+			p.Groups = "colour"
+		},
 		"no held-out part": func(p *Pipeline) {
 			p.Groups = "kind"
 			p.Holdout = 0
 		},
-		"no column": func(p *Pipeline) { p.GroupsOnly = true },
+		"no column": func(p *Pipeline) {
+			p.GroupsOnly = true
+		},
 		"too many": func(p *Pipeline) {
 			p.Groups = "kind"
 			p.Schema = many
@@ -207,7 +241,10 @@ func TestGroupsMayChange(t *testing.T) {
 		p.Groups = "kind"
 		got := p.plannedGroups(p.Schema).Change
 		if got != c.want {
-			t.Errorf("%v, private %v: %v", c.relation, c.private, got)
+			t.Errorf(
+				"%v, private %v: %v",
+				c.relation, c.private, got,
+			)
 		}
 	}
 }

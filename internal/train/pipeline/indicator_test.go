@@ -23,7 +23,12 @@ func indicatorTable(t testing.TB, n int, classes bool) *dataset.Table {
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "x", Indicator: true},
 		{Name: "z"},
-		{Name: "y", Ranged: true, Lower: 0, Upper: 10},
+		{
+			Name:   "y",
+			Ranged: true,
+			Lower:  0,
+			Upper:  10,
+		},
 	}}
 	data := make([]dataset.ColumnData, 3)
 	p := sequence(17)
@@ -36,7 +41,9 @@ func indicatorTable(t testing.TB, n int, classes bool) *dataset.Table {
 			y = 5 + x
 		}
 		data[0].Floats, data[1].Floats, data[2].Floats = append(data[0].Floats, x),
-			append(data[1].Floats, p.next()), append(data[2].Floats, y)
+			append(
+				data[1].Floats, p.next(),
+			), append(data[2].Floats, y)
 	}
 	if classes {
 		schema.Columns[2] = dataset.Column{
@@ -67,7 +74,10 @@ func TestIndicator(t *testing.T) {
 	square := scaling.MissingEntry *
 		scaling.MissingEntry
 	if math.Abs(square-regression.MissingSquare) > 1e-15 {
-		t.Errorf("training has the square %v, models %v", square, regression.MissingSquare)
+		t.Errorf(
+			"training has the square %v, models %v",
+			square, regression.MissingSquare,
+		)
 	}
 	for _, method := range []string{"joint-gram", "adassp", "boosted-adassp", "boosted-additive",
 		"boosted-kernel", "tukey", "svm", "logistic"} {
@@ -88,13 +98,19 @@ func TestIndicator(t *testing.T) {
 		}
 		res, err := p.Fit(context.Background(), tab, Options{})
 		if err != nil || res.Model == nil {
-			t.Fatalf("%s: %v, %v", method, res, err)
+			t.Fatalf(
+				"%s: %v, %v",
+				method, res, err,
+			)
 		}
 		at, err := res.Model.Predict(
 			nil,
 			regression.Rows{
-				N:       3,
-				Numeric: map[string][]float64{"x": {math.NaN(), 0, -.9}, "z": {0, 0, 0}},
+				N: 3,
+				Numeric: map[string][]float64{
+					"x": {math.NaN(), 0, -.9},
+					"z": {0, 0, 0},
+				},
 			},
 		)
 		if err != nil {
@@ -104,8 +120,12 @@ func TestIndicator(t *testing.T) {
 			if at[0] != 1 || at[2] != 0 {
 				t.Errorf("%s: classes %v", method, at)
 			}
-		} else if math.Abs(at[0]-8) > 1 || math.Abs(at[1]-5) > 1 {
-			t.Errorf("%s: predictions %v, want 8 and 5", method, at)
+		} else if math.Abs(at[0]-8) > 1 ||
+			math.Abs(at[1]-5) > 1 {
+			t.Errorf(
+				"%s: predictions %v, want 8 and 5",
+				method, at,
+			)
 		}
 		if !slices.ContainsFunc(modelTerms(res.Model), func(x regression.Term) bool {
 			return x.Missing && x.StdError >= 0
@@ -156,7 +176,10 @@ func TestIndicatorIsKept(t *testing.T) {
 		p.Selector = s
 		res, err := p.Fit(context.Background(), tab, Options{})
 		if err != nil {
-			t.Fatalf("%s: %v", s.Name(), err)
+			t.Fatalf(
+				"%s: %v",
+				s.Name(), err,
+			)
 		}
 		if slices.Contains(res.Selected, "x") != slices.ContainsFunc(modelTerms(res.Model),
 			func(x regression.Term) bool {

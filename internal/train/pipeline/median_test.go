@@ -30,7 +30,12 @@ func TestMedianImproves(t *testing.T) {
 		}
 		schema := dataset.Schema{Columns: []dataset.Column{
 			{Name: "x", HasMissing: declared},
-			{Name: "y", Ranged: true, Lower: 0, Upper: 40},
+			{
+				Name:   "y",
+				Ranged: true,
+				Lower:  0,
+				Upper:  40,
+			},
 		}}
 		if declared {
 			schema.Columns[0].Missing = 25
@@ -65,8 +70,14 @@ func TestMedianImproves(t *testing.T) {
 	}
 	middle := fit(true)
 	median := fit(false)
-	t.Logf("R² %.3f with the middle, %.3f with the median", middle, median)
+	t.Logf(
+		"R² %.3f with the middle, %.3f with the median",
+		middle, median,
+	)
 	if median < middle+.03 {
-		t.Errorf("R² %.3f with the middle, %.3f with the median", middle, median)
+		t.Errorf(
+			"R² %.3f with the middle, %.3f with the median",
+			middle, median,
+		)
 	}
 }

@@ -14,11 +14,20 @@ func TestMethodsDescribeTheirTrainers(t *testing.T) {
 	for _, m := range Trainers() {
 		x := m.New(nil)
 		got, err := methodOf(x)
-		if err != nil || x.Name() != m.Name || got.Name != m.Name {
-			t.Errorf("%s makes %q, of method %q: %v", m.Name, x.Name(), got.Name, err)
+		if err != nil ||
+			x.Name() != m.Name ||
+			got.Name != m.Name {
+			t.Errorf(
+				"%s makes %q, of method %q: %v",
+				m.Name, x.Name(),
+				got.Name, err,
+			)
 		}
 		if mayAbstain(x) != m.Abstains {
-			t.Errorf("%s: Abstains is %v", m.Name, m.Abstains)
+			t.Errorf(
+				"%s: Abstains is %v",
+				m.Name, m.Abstains,
+			)
 		}
 		if m.Summary == "" || len(m.Relations) == 0 {
 			t.Errorf("%s says too little", m.Name)

@@ -89,14 +89,25 @@ func TestFit(t *testing.T) {
 	if m.Guarantee == nil ||
 		m.Guarantee.Epsilon != 1 ||
 		m.Guarantee.Relation != "add-remove" {
-		t.Errorf("the model's guarantee: %+v", m.Guarantee)
+		t.Errorf(
+			"the model's guarantee: %+v",
+			m.Guarantee,
+		)
 	}
-	if res.R2 == nil || res.R2.Value < .8 || res.R2.Value > 1 {
-		t.Errorf("held-out R2 %+v of an almost linear target", res.R2)
+	if res.R2 == nil ||
+		res.R2.Value < .8 ||
+		res.R2.Value > 1 {
+		t.Errorf(
+			"held-out R2 %+v of an almost linear target",
+			res.R2,
+		)
 	}
 	prediction, err := m.Predict(
 		nil,
-		method.RowsOfColumns(tab.View().Block(0, tab.Len()), tab.Schema().Columns[:3], nil),
+		method.RowsOfColumns(
+			tab.View().Block(0, tab.Len()),
+			tab.Schema().Columns[:3], nil,
+		),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -117,9 +128,15 @@ func TestFit(t *testing.T) {
 		t.Errorf("parts %+v", c)
 	}
 	if res.Method != "boosted-kernel" ||
-		!slices.Equal(res.Considered, []string{"area", "age", "kind"}) ||
+		!slices.Equal(
+			res.Considered,
+			[]string{"area", "age", "kind"},
+		) ||
 		!slices.Equal(res.Selected, res.Considered) {
-		t.Errorf("%s %v %v", res.Method, res.Considered, res.Selected)
+		t.Errorf(
+			"%s %v %v",
+			res.Method, res.Considered, res.Selected,
+		)
 	}
 }
 
@@ -127,10 +144,16 @@ func TestFit(t *testing.T) {
 // releases.
 func TestPlanEqualsSpend(t *testing.T) {
 	for name, change := range map[string]func(*Pipeline){
-		"default":    func(*Pipeline) {},
-		"no holdout": func(p *Pipeline) { p.Holdout = 0 },
-		"substitute": func(p *Pipeline) { p.Budget.Relation = budget.Substitute },
-		"basic":      func(p *Pipeline) { p.Budget.Composition = budget.Basic },
+		"default": func(*Pipeline) {},
+		"no holdout": func(p *Pipeline) {
+			p.Holdout = 0
+		},
+		"substitute": func(p *Pipeline) {
+			p.Budget.Relation = budget.Substitute
+		},
+		"basic": func(p *Pipeline) {
+			p.Budget.Composition = budget.Basic
+		},
 		"fixed": func(p *Pipeline) {
 			p.Selector = selection.Fixed{Features: []string{"age"}}
 		},
@@ -149,20 +172,29 @@ func TestPlanEqualsSpend(t *testing.T) {
 			}
 			leaves := plan.Leaves()
 			if len(leaves) != len(res.Events) {
-				t.Fatalf("%d leaves, %d events", len(leaves), len(res.Events))
+				t.Fatalf(
+					"%d leaves, %d events",
+					len(leaves), len(res.Events),
+				)
 			}
 			for i, e := range res.Events {
 				if e.Path != leaves[i].Path ||
 					e.Law != leaves[i].Law ||
 					e.Released != e.Law.Draws {
-					t.Errorf("leaf %+v, event %+v", leaves[i], e)
+					t.Errorf(
+						"leaf %+v, event %+v",
+						leaves[i], e,
+					)
 				}
 			}
 			// Basic composition adds up budgets for which tight composition proves a smaller total.
 			g := plan.Guarantee()
 			if g.Spent > g.Epsilon ||
 				g.Spent < .98*g.Epsilon && g.Composition == budget.Tight {
-				t.Errorf("spent %v of %v", g.Spent, g.Epsilon)
+				t.Errorf(
+					"spent %v of %v",
+					g.Spent, g.Epsilon,
+				)
 			}
 		})
 	}
@@ -196,10 +228,16 @@ func TestSubstituteNeedsMoreNoise(t *testing.T) {
 	// The coin of the held-out part lowers the noise under add-remove only, and the count of targets costs the same
 	// under both relations.
 	coin := raised[budget.AddRemove] / raised[budget.Substitute]
-	for _, leaf := range []string{"fit/train/scaling/exponents", "fit/train/model/gram"} {
+	for _, leaf := range []string{
+		"fit/train/scaling/exponents",
+		"fit/train/model/gram",
+	} {
 		ratio := scales[budget.Substitute][leaf] / scales[budget.AddRemove][leaf]
 		if coin < 1.05 || math.Abs(ratio-coin*math.Sqrt2) > 1e-4 {
-			t.Errorf("%s: ratio %v, want sqrt2 times %v", leaf, ratio, coin)
+			t.Errorf(
+				"%s: ratio %v, want sqrt2 times %v",
+				leaf, ratio, coin,
+			)
 		}
 	}
 }
@@ -210,19 +248,33 @@ func TestRefusals(t *testing.T) {
 		change func(*Pipeline)
 		want   error
 	}{
-		"no target":   {func(p *Pipeline) { p.Target = "rent" }, ErrTarget},
-		"text target": {func(p *Pipeline) { p.Target = "kind" }, ErrTarget},
-		"holdout":     {func(p *Pipeline) { p.Holdout = .6 }, ErrHoldout},
-		"NaN holdout": {func(p *Pipeline) { p.Holdout = math.NaN() }, ErrHoldout},
-		"unit":        {func(p *Pipeline) { p.Schema.Unit = "patient" }, ErrUnit},
+		"no target": {func(p *Pipeline) {
+			p.Target = "rent"
+		}, ErrTarget},
+		"text target": {func(p *Pipeline) {
+			p.Target = "kind"
+		}, ErrTarget},
+		"holdout": {func(p *Pipeline) {
+			p.Holdout = .6
+		}, ErrHoldout},
+		"NaN holdout": {func(p *Pipeline) {
+			p.Holdout = math.NaN()
+		}, ErrHoldout},
+		"unit": {func(p *Pipeline) {
+			p.Schema.Unit = "patient"
+		}, ErrUnit},
 		"private columns": {
 			func(p *Pipeline) {
 				p.Budget.Relation = budget.SubstitutePrivateColumns
 			},
 			ErrRelation,
 		},
-		"model":    {func(p *Pipeline) { p.Model = defaultTrainer("forest") }, ErrModel},
-		"declared": {func(p *Pipeline) { p.DeclaredScaling = true }, ErrRange},
+		"model": {func(p *Pipeline) {
+			p.Model = defaultTrainer("forest")
+		}, ErrModel},
+		"declared": {func(p *Pipeline) {
+			p.DeclaredScaling = true
+		}, ErrRange},
 		"narrow range": {
 			func(p *Pipeline) {
 				c := &p.Schema.Columns[0]
@@ -250,8 +302,12 @@ func TestRefusals(t *testing.T) {
 			},
 			selection.ErrFeature,
 		},
-		"epsilon": {func(p *Pipeline) { p.Budget.Epsilon = -1 }, budget.ErrTarget},
-		"delta":   {func(p *Pipeline) { p.Budget.Delta = 1 }, budget.ErrTarget},
+		"epsilon": {func(p *Pipeline) {
+			p.Budget.Epsilon = -1
+		}, budget.ErrTarget},
+		"delta": {func(p *Pipeline) {
+			p.Budget.Delta = 1
+		}, budget.ErrTarget},
 		"unbounded": {
 			func(p *Pipeline) {
 				p.Budget.Epsilon = 1e7
@@ -285,11 +341,17 @@ func TestRefusals(t *testing.T) {
 			p.Schema = p.Schema.Clone()
 			c.change(p)
 			if _, err := p.Plan(); !errors.Is(err, c.want) {
-				t.Errorf("plan: %v, want %v", err, c.want)
+				t.Errorf(
+					"plan: %v, want %v",
+					err, c.want,
+				)
 			}
 			_, err := p.Fit(context.Background(), tab, Options{})
 			if !errors.Is(err, c.want) {
-				t.Errorf("fit: %v, want %v", err, c.want)
+				t.Errorf(
+					"fit: %v, want %v",
+					err, c.want,
+				)
 			}
 		})
 	}
@@ -304,7 +366,10 @@ func TestRefusals(t *testing.T) {
 
 func TestCancel(t *testing.T) {
 	tab := housesTable(t, 5000)
-	for _, at := range []string{"split", "scaling", "model", "held-out metric"} {
+	for _, at := range []string{
+		"split", "scaling", "model",
+		"held-out metric",
+	} {
 		ctx, cancel := context.WithCancel(context.Background())
 		_, err := pricePipeline(tab).Fit(ctx, tab, Options{Progress: func(s string) {
 			if s == at {
@@ -368,8 +433,18 @@ func TestAbsurdRanges(t *testing.T) {
 	} {
 		for _, method := range Methods(regression.TaskRegression) {
 			schema := dataset.Schema{Columns: []dataset.Column{
-				{Name: "a", Ranged: true, Lower: r[0], Upper: r[1]},
-				{Name: "price", Ranged: true, Lower: r[2], Upper: r[3]},
+				{
+					Name:   "a",
+					Ranged: true,
+					Lower:  r[0],
+					Upper:  r[1],
+				},
+				{
+					Name:   "price",
+					Ranged: true,
+					Lower:  r[2],
+					Upper:  r[3],
+				},
 			}}
 			tab, err := dataset.NewTable(
 				schema,
@@ -387,7 +462,10 @@ func TestAbsurdRanges(t *testing.T) {
 			for range 3 {
 				_, err := p.Fit(context.Background(), tab, Options{})
 				if err != nil {
-					t.Errorf("%s, %s: %v", name, method, err)
+					t.Errorf(
+						"%s, %s: %v",
+						name, method, err,
+					)
 				}
 			}
 		}

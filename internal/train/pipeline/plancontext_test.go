@@ -56,22 +56,34 @@ func TestPlanEndsWithItsContext(t *testing.T) {
 		name  string
 		p     *Pipeline
 		least int
-	}{{"one model", &plain, 5}, {"search", &searching, 9}} {
+	}{
+		{"one model", &plain, 5},
+		{"search", &searching, 9},
+	} {
 		whole := &endingContext{Context: t.Context(), left: 1 << 30}
 		if _, err := tt.p.PlanContext(whole); err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
 		if whole.calls < tt.least {
-			t.Errorf("%s: the context was checked %d times", tt.name, whole.calls)
+			t.Errorf(
+				"%s: the context was checked %d times",
+				tt.name, whole.calls,
+			)
 		}
 		for left := range whole.calls {
 			ctx := &endingContext{Context: t.Context(), left: left}
 			_, err := tt.p.PlanContext(ctx)
 			if !errors.Is(err, context.Canceled) {
-				t.Errorf("%s, ended at check %d: %v", tt.name, left+1, err)
+				t.Errorf(
+					"%s, ended at check %d: %v",
+					tt.name, left+1, err,
+				)
 			}
 			if ctx.calls != left+1 {
-				t.Errorf("%s, ended at check %d: checked %d times", tt.name, left+1, ctx.calls)
+				t.Errorf(
+					"%s, ended at check %d: checked %d times",
+					tt.name, left+1, ctx.calls,
+				)
 			}
 		}
 	}

@@ -48,7 +48,10 @@ func TestProbabilityRecovers(t *testing.T) {
 		for _, s := range []float64{-.5, 0, .5} {
 			d := math.Abs(got.Evaluate(s) - want.Evaluate(s))
 			if d > .12 {
-				t.Errorf("%+v is %.3f off at %v", got, d, s)
+				t.Errorf(
+					"%+v is %.3f off at %v",
+					got, d, s,
+				)
 			}
 		}
 	}
@@ -79,7 +82,10 @@ func TestProbabilityConditions(t *testing.T) {
 	} {
 		got := fill(c.first, c.second).probabilityCurve()
 		if (got != nil) != c.known {
-			t.Errorf("%v and %v records: %+v", c.first, c.second, got)
+			t.Errorf(
+				"%v and %v records: %+v",
+				c.first, c.second, got,
+			)
 		}
 	}
 }
@@ -106,7 +112,9 @@ func TestQuantileBins(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	got := c.quantileBins(32)
-	if len(got) > 16 || !slices.IsSorted(got) || !slices.Contains(got, -.25) {
+	if len(got) > 16 ||
+		!slices.IsSorted(got) ||
+		!slices.Contains(got, -.25) {
 		t.Errorf("%v", got)
 	}
 	c.Counts = make([]float64, 2*cutoffBins)
@@ -137,11 +145,14 @@ func TestQuantileBinsOfNoise(t *testing.T) {
 		for _, bins := range []int{scoreBins, manyScoreBins} {
 			edges := c.quantileBins(bins)
 			for i, e := range edges {
-				if !(e > -1 && e < 1) || i > 0 && e <= edges[i-1] {
+				if !(e > -1 && e < 1) ||
+					i > 0 && e <= edges[i-1] {
 					t.Fatalf("%v", edges)
 				}
 			}
-			if len(edges) == 0 || len(edges) >= bins || !slices.Contains(edges, c.Cutoff) {
+			if len(edges) == 0 ||
+				len(edges) >= bins ||
+				!slices.Contains(edges, c.Cutoff) {
 				t.Fatalf("%v, cutoff %v", edges, c.Cutoff)
 			}
 			for _, p := range c.binProbabilities(
@@ -170,7 +181,10 @@ func TestEqualBins(t *testing.T) {
 			t.Errorf("scale %d: %v", scale, edges)
 		}
 		if scale != method.Shares && edges[7] != 0 {
-			t.Errorf("scale %d: the cutoff is no edge: %v", scale, edges)
+			t.Errorf(
+				"scale %d: the cutoff is no edge: %v",
+				scale, edges,
+			)
 		}
 	}
 }

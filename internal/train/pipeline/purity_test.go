@@ -110,7 +110,10 @@ func TestPureMatrix(t *testing.T) {
 			want := !slices.Contains(gaussianByNature, s.Name) &&
 				!slices.Contains(gaussianByNature, m.Name)
 			if planned[cell{s.Name, m.Name}] != want {
-				t.Errorf("%s and %s have a plan at delta 0: %v", s.Name, m.Name, !want)
+				t.Errorf(
+					"%s and %s have a plan at delta 0: %v",
+					s.Name, m.Name, !want,
+				)
 			}
 		}
 	}
@@ -129,7 +132,10 @@ func checkPure(t *testing.T, p *Pipeline, err error) {
 			if l.Law.Kind == budget.Gaussian ||
 				l.Law.Kind == budget.Approximate ||
 				l.Law.Delta != 0 {
-				t.Errorf("%s is %+v", l.Path, l.Law)
+				t.Errorf(
+					"%s is %+v",
+					l.Path, l.Law,
+				)
 			}
 		}
 		return
@@ -203,7 +209,10 @@ func TestNeedsDelta(t *testing.T) {
 		}
 		c.p.Budget.Delta = 1e-6
 		if wrong := c.p.NeedsDelta(); wrong != nil {
-			t.Errorf("%s, with a delta: %v", name, wrong)
+			t.Errorf(
+				"%s, with a delta: %v",
+				name, wrong,
+			)
 		}
 	}
 }
@@ -227,7 +236,10 @@ func TestPureNumber(t *testing.T) {
 				x[j] = 10 * rng.NormFloat64()
 				data[j].Floats = append(data[j].Floats, x[j])
 			}
-			data[7].Floats = append(data[7].Floats, 3*x[1]-2*x[4]+5*rng.NormFloat64())
+			data[7].Floats = append(
+				data[7].Floats,
+				3*x[1]-2*x[4]+5*rng.NormFloat64(),
+			)
 			mean += data[7].Floats[len(data[7].Floats)-1] / n
 		}
 		table, err := dataset.NewTable(p.Schema, data, nil)
@@ -256,8 +268,14 @@ func TestPureNumber(t *testing.T) {
 		}
 		// All but the limits of errors and the sampling error, below .01, is the same.
 		m := res.R2
-		if m == nil || m.Lower > r2+.02 || m.Upper < r2-.02 || m.Upper-m.Lower > .1 {
-			t.Errorf("%v: released %v, exact %v", relation, res.R2, r2)
+		if m == nil ||
+			m.Lower > r2+.02 ||
+			m.Upper < r2-.02 ||
+			m.Upper-m.Lower > .1 {
+			t.Errorf(
+				"%v: released %v, exact %v",
+				relation, res.R2, r2,
+			)
 		}
 	}
 }
@@ -315,12 +333,18 @@ func TestPureFits(t *testing.T) {
 				}
 			}
 			if right/n < .75 { // .5 by chance, about .9 without noise
-				t.Errorf("%v, %s: accuracy %v", relation, nameOf(trainer), right/n)
+				t.Errorf(
+					"%v, %s: accuracy %v",
+					relation, nameOf(trainer), right/n,
+				)
 			}
 			m := res.Confusion
 			if m == nil || m.Accuracy.Lower > right/n+.02 || m.Accuracy.Upper < right/n-.02 ||
 				m.Accuracy.Upper-m.Accuracy.Lower > .1 {
-				t.Errorf("%v, %s: released %+v, exact %v", relation, nameOf(trainer), m, right/n)
+				t.Errorf(
+					"%v, %s: released %+v, exact %v",
+					relation, nameOf(trainer), m, right/n,
+				)
 			}
 		}
 	}

@@ -44,18 +44,28 @@ func TestRehearse(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = p.Rehearse(t.Context(), plan)
-			if err != nil && (!errors.Is(err, mechanism.ErrScale) || epsilon > 1e-7) {
-				t.Errorf("%s at %v: %v", c.name, epsilon, err)
+			if err != nil &&
+				(!errors.Is(err, mechanism.ErrScale) || epsilon > 1e-7) {
+				t.Errorf(
+					"%s at %v: %v",
+					c.name, epsilon, err,
+				)
 			}
 			if refused = err != nil; refused {
 				continue
 			}
 			if _, err := p.Fit(t.Context(), table, Options{}); err != nil {
-				t.Errorf("%s at %v passed the rehearsal: %v", c.name, epsilon, err)
+				t.Errorf(
+					"%s at %v passed the rehearsal: %v",
+					c.name, epsilon, err,
+				)
 			}
 		}
 		if refused != c.refused {
-			t.Errorf("%s: the smallest budget refused: %v", c.name, refused)
+			t.Errorf(
+				"%s: the smallest budget refused: %v",
+				c.name, refused,
+			)
 		}
 	}
 }
@@ -79,7 +89,10 @@ func TestRehearseBranches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = p.runPlan(t.Context(), &only, openedSession(s), empty, Options{})
+		_, err = p.runPlan(
+			t.Context(), &only, openedSession(s),
+			empty, Options{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +104,10 @@ func TestRehearseBranches(t *testing.T) {
 			)] += e.Released
 		}
 		if released[true] == 0 {
-			t.Errorf("branch %s: nothing released", plan.branches[i].name)
+			t.Errorf(
+				"branch %s: nothing released",
+				plan.branches[i].name,
+			)
 		}
 	}
 	if len(plan.branches) < 2 {

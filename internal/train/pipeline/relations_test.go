@@ -42,7 +42,10 @@ func TestEveryMethodUnderEveryRelation(t *testing.T) {
 							Composition: budget.Basic,
 						}, // which is priced fastest
 					}
-					for _, name := range []string{"a", "b", "c", "d"} {
+					for _, name := range []string{
+						"a", "b", "c",
+						"d",
+					} {
 						private := rel == budget.SubstitutePrivateColumns && name != "a"
 						p.Schema.Columns = append(
 							p.Schema.Columns,
@@ -71,7 +74,10 @@ func TestEveryMethodUnderEveryRelation(t *testing.T) {
 					}
 					p.Schema.Columns = append(p.Schema.Columns, target)
 					if _, err := p.Plan(); err != nil {
-						t.Errorf("%v, %s, %s, %s: %v", rel, task, s.Name, m.Name, err)
+						t.Errorf(
+							"%v, %s, %s, %s: %v",
+							rel, task, s.Name, m.Name, err,
+						)
 						if errors.Is(err, ErrRelation) {
 							t.Error("it is refused because of the relation")
 						}

@@ -16,7 +16,11 @@ import (
 // TestWrongNamesFields checks that every violated rule is listed with the recipe key that violates it, and a rule
 // violated by a candidate with the key of the candidate.
 func TestWrongNamesFields(t *testing.T) {
-	columns := []dataset.Column{{Name: "a"}, {Name: "b c", Private: true}, {Name: "y"}}
+	columns := []dataset.Column{
+		{Name: "a"},
+		{Name: "b c", Private: true},
+		{Name: "y"},
+	}
 	for name, c := range map[string]struct {
 		p    Pipeline
 		want map[string]error
@@ -77,7 +81,10 @@ func TestWrongNamesFields(t *testing.T) {
 		}
 		for field, err := range c.want {
 			if !errors.Is(got[field], err) {
-				t.Errorf("%s: %s: %v, want %v", name, field, got[field], err)
+				t.Errorf(
+					"%s: %s: %v, want %v",
+					name, field, got[field], err,
+				)
 			}
 			delete(got, field)
 		}

@@ -30,7 +30,9 @@ func TestSearchFindsTheBest(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := res.Search
-		if x.Chosen != 2 || res.Method != "boosted-additive" || !(x.Score > .8) {
+		if x.Chosen != 2 ||
+			res.Method != "boosted-additive" ||
+			!(x.Score > .8) {
 			t.Errorf("seed %d: %+v", seed, x)
 		}
 	}

@@ -25,13 +25,24 @@ func searchPipeline(t testing.TB, n int) (*Pipeline, *dataset.Table) {
 	t.Helper()
 	schema := dataset.Schema{}
 	cols := make([]dataset.ColumnData, 5)
-	for j, name := range []string{"a", "b", "c", "d", "y"} {
+	for j, name := range []string{
+		"a", "b", "c", "d",
+		"y",
+	} {
 		schema.Columns = append(
 			schema.Columns,
-			dataset.Column{Name: name, Ranged: true, Lower: -1, Upper: 1},
+			dataset.Column{
+				Name:   name,
+				Ranged: true,
+				Lower:  -1,
+				Upper:  1,
+			},
 		)
 		for i := range n {
-			cols[j].Floats = append(cols[j].Floats, math.Sin(float64(i*(j+3)+j)))
+			cols[j].Floats = append(
+				cols[j].Floats,
+				math.Sin(float64(i*(j+3)+j)),
+			)
 		}
 	}
 	for i := range n {
@@ -73,11 +84,19 @@ func TestSearchPlan(t *testing.T) {
 	if !ok ||
 		law.Eta != 0 ||
 		math.Abs(law.Mean()-4) > 1e-9 ||
-		!slices.Equal(names, []string{"candidate-1", "candidate-2", "candidate-3"}) {
-		t.Errorf("the selection: %+v, %v, %v", law, names, ok)
+		!slices.Equal(
+			names,
+			[]string{"candidate-1", "candidate-2", "candidate-3"},
+		) {
+		t.Errorf(
+			"the selection: %+v, %v, %v",
+			law, names, ok,
+		)
 	}
 	g := plan.Guarantee()
-	if g.Spent > 3 || g.Spent < 3*(1-1e-6) || math.IsInf(g.Mu, 1) {
+	if g.Spent > 3 ||
+		g.Spent < 3*(1-1e-6) ||
+		math.IsInf(g.Mu, 1) {
 		t.Errorf("guarantee %+v", g)
 	}
 	square := map[string]float64{}
@@ -93,7 +112,10 @@ func TestSearchPlan(t *testing.T) {
 		square[at.Candidate+" "+at.Part] += rho
 		if (at.Candidate == "") != (l.Candidate == "") ||
 			at.Candidate != "" && l.Candidate != "fit/train/"+at.Candidate {
-			t.Errorf("%s: place %+v, candidate %q", l.Path, at, l.Candidate)
+			t.Errorf(
+				"%s: place %+v, candidate %q",
+				l.Path, at, l.Candidate,
+			)
 		}
 	}
 	if len(square) != 7 {
@@ -102,7 +124,10 @@ func TestSearchPlan(t *testing.T) {
 	for part, rho := range square {
 		want := square["candidate-1 train"]
 		if part != " holdout" && math.Abs(rho/want-1) > 1e-9 {
-			t.Errorf("%s costs rho %v, not %v", part, rho, want)
+			t.Errorf(
+				"%s costs rho %v, not %v",
+				part, rho, want,
+			)
 		}
 	}
 	// Searching has a price: a try has a smaller budget than a run alone, and a larger one than under composition of
@@ -115,12 +140,18 @@ func TestSearchPlan(t *testing.T) {
 	try, _ := plan.Law("fit/train/candidate-1/train/model/gram")
 	ratio := try.Mu / whole.Mu
 	if ratio > .9 || ratio < 1/math.Sqrt(4) {
-		t.Errorf("a try has %v of the mu of a run", ratio)
+		t.Errorf(
+			"a try has %v of the mu of a run",
+			ratio,
+		)
 	}
 	metric, _ := alone.Law("fit/holdout/r2/sums")
 	held, _ := plan.Law("fit/holdout/r2/sums")
 	if held != metric {
-		t.Errorf("the held-out metric has %+v, without a search %+v", held, metric)
+		t.Errorf(
+			"the held-out metric has %+v, without a search %+v",
+			held, metric,
+		)
 	}
 }
 
@@ -145,20 +176,30 @@ func TestSearchIsRefused(t *testing.T) {
 			ErrSearch,
 			"2 to 64",
 		},
-		"one run":   {func(p *Pipeline) { p.Search.Runs = 1 }, ErrSearch, "above 1"},
-		"many runs": {func(p *Pipeline) { p.Search.Runs = 1001 }, ErrSearch, "1000"},
+		"one run": {func(p *Pipeline) {
+			p.Search.Runs = 1
+		}, ErrSearch, "above 1"},
+		"many runs": {func(p *Pipeline) {
+			p.Search.Runs = 1001
+		}, ErrSearch, "1000"},
 		"no number": {
-			func(p *Pipeline) { p.Search.Runs = math.NaN() },
+			func(p *Pipeline) {
+				p.Search.Runs = math.NaN()
+			},
 			ErrSearch,
 			"above 1",
 		},
 		"no scoring": {
-			func(p *Pipeline) { p.Search.Holdout = 0 },
+			func(p *Pipeline) {
+				p.Search.Holdout = 0
+			},
 			ErrSearch,
 			"used for scoring",
 		},
 		"all scoring": {
-			func(p *Pipeline) { p.Search.Holdout = .6 },
+			func(p *Pipeline) {
+				p.Search.Holdout = .6
+			},
 			ErrSearch,
 			"used for scoring",
 		},
@@ -191,7 +232,9 @@ func TestSearchIsRefused(t *testing.T) {
 			"candidates",
 		},
 		"share outside": {
-			func(p *Pipeline) { p.SelectionShare = .2 },
+			func(p *Pipeline) {
+				p.SelectionShare = .2
+			},
 			ErrSearch,
 			"candidates",
 		},
@@ -234,7 +277,8 @@ func TestSearchIsRefused(t *testing.T) {
 		p, _ := searchPipeline(t, 1)
 		c.change(p)
 		_, err := p.Plan()
-		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+		if !errors.Is(err, c.want) ||
+			!strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -281,7 +325,10 @@ func TestSearchResult(t *testing.T) {
 				at.Candidate == CandidateName(x.Chosen)
 			if ran && e.Released != e.Law.Draws ||
 				!ran && (e.Released != 0 || e.Scale != 0 || e.Sensitivity != 0) {
-				t.Errorf("candidate %d: %+v", x.Chosen, e)
+				t.Errorf(
+					"candidate %d: %+v",
+					x.Chosen, e,
+				)
 			}
 		}
 		c := res.Curator
@@ -342,12 +389,19 @@ func TestSearchOfClasses(t *testing.T) {
 	// probability below 1e-8.
 	seen := map[int]bool{}
 	for n := 0; n < 40 && (n < 4 || len(seen) < 2); n++ {
-		res, err := p.FitPlan(context.Background(), plan.Again(), classes, Options{})
+		res, err := p.FitPlan(
+			context.Background(), plan.Again(), classes,
+			Options{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res.Confusion == nil || !(res.Search.Score >= 0 && res.Search.Score <= 1) {
-			t.Errorf("accuracy %+v, score %v", res.Confusion, res.Search.Score)
+		if res.Confusion == nil ||
+			!(res.Search.Score >= 0 && res.Search.Score <= 1) {
+			t.Errorf(
+				"accuracy %+v, score %v",
+				res.Confusion, res.Search.Score,
+			)
 		}
 		seen[res.Search.Chosen] = true
 	}
@@ -359,12 +413,17 @@ func TestSearchOfClasses(t *testing.T) {
 // TestSearchUnits checks that, if units are protected, all records of a unit are used for training, for scoring, or
 // in the held-out part.
 func TestSearchUnits(t *testing.T) {
-	p, tab := patientsPipeline(t, 2000, 3, func(i int) uint64 { return uint64(i / 5) })
+	p, tab := patientsPipeline(t, 2000, 3, func(i int) uint64 {
+		return uint64(i / 5)
+	})
 	p.Model = nil
 	p.Search = &Search{
-		Runs:       3,
-		Holdout:    .3,
-		Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}}},
+		Runs:    3,
+		Holdout: .3,
+		Candidates: []Candidate{
+			{Model: adassp.JointGram{}},
+			{Model: adassp.AdaSSP{}},
+		},
 	}
 	res, err := p.Fit(context.Background(), tab, Options{})
 	if err != nil {
@@ -376,7 +435,10 @@ func TestSearchUnits(t *testing.T) {
 		c.HoldoutRows%3 != 0 ||
 		c.ScoreRows == 0 ||
 		c.TrainRows+c.HoldoutRows != 1200 {
-		t.Errorf("rows %+v: units of three records are torn apart", c)
+		t.Errorf(
+			"rows %+v: units of three records are torn apart",
+			c,
+		)
 	}
 }
 

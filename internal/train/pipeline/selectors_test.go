@@ -14,11 +14,18 @@ func TestMethodsDescribeTheirSelectors(t *testing.T) {
 	for _, m := range Selectors() {
 		x := m.New(SelectorSettings{K: 3})
 		if x.Name() != m.Name || !ownSelector(x) {
-			t.Errorf("%s makes %q, its own: %v", m.Name, x.Name(), ownSelector(x))
+			t.Errorf(
+				"%s makes %q, its own: %v",
+				m.Name, x.Name(),
+				ownSelector(x),
+			)
 		}
 		c, ok := x.(selection.Classed)
 		if m.NeedsClasses && !(ok && c.NeedsClasses()) { // one for both reads classes as they are
-			t.Errorf("%s: NeedsClasses is %v", m.Name, m.NeedsClasses)
+			t.Errorf(
+				"%s: NeedsClasses is %v",
+				m.Name, m.NeedsClasses,
+			)
 		}
 		if c, ok := x.(featureChooser); ok != m.Private || ok && c.FeatureCount() != 3 {
 			t.Errorf("%s was told to choose 3", m.Name)
@@ -44,8 +51,12 @@ func TestKeysReachTheirSelectors(t *testing.T) {
 		}) {
 			t.Errorf("%s belongs to no selector", k.Name)
 		}
-		if k.Text == "" || k.Absent == "" && len(k.Words) == 0 && k.Required == "" {
-			t.Errorf("%s says too little: %+v", k.Name, k)
+		if k.Text == "" ||
+			k.Absent == "" && len(k.Words) == 0 && k.Required == "" {
+			t.Errorf(
+				"%s says too little: %+v",
+				k.Name, k,
+			)
 		}
 	}
 	made := func(name string, v method.Values) selection.Selector {

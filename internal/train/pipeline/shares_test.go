@@ -25,7 +25,10 @@ func sharedRun(ranged bool, change func(p *Pipeline)) *Pipeline {
 		Model:    adassp.AdaSSP{},
 		Budget:   budget.Target{Epsilon: 2, Delta: 1e-5},
 	}
-	for _, name := range []string{"a", "b", "c", "d", "e", "y"} {
+	for _, name := range []string{
+		"a", "b", "c", "d",
+		"e", "y",
+	} {
 		c := dataset.Column{Name: name}
 		if ranged {
 			c.Ranged = true
@@ -80,7 +83,9 @@ func TestShares(t *testing.T) {
 			nil,
 		},
 		"selection alone": {
-			sharedRun(true, func(p *Pipeline) { p.Shares = Shares{Selection: .4} }),
+			sharedRun(true, func(p *Pipeline) {
+				p.Shares = Shares{Selection: .4}
+			}),
 			map[string]float64{"selection": .4, "model": .6},
 			nil,
 		},
@@ -92,7 +97,11 @@ func TestShares(t *testing.T) {
 					Model:     .5,
 				}
 			}),
-			map[string]float64{"selection": .2, "ranges": .3, "model": .5},
+			map[string]float64{
+				"selection": .2,
+				"ranges":    .3,
+				"model":     .5,
+			},
 			nil,
 		},
 		"basic": {
@@ -104,7 +113,11 @@ func TestShares(t *testing.T) {
 				}
 				p.Budget.Composition = budget.Basic
 			}),
-			map[string]float64{"selection": .2, "ranges": .3, "model": .5},
+			map[string]float64{
+				"selection": .2,
+				"ranges":    .3,
+				"model":     .5,
+			},
 			nil,
 		},
 		"transform": {
@@ -117,7 +130,11 @@ func TestShares(t *testing.T) {
 					Model:     .5,
 				}
 			}),
-			map[string]float64{"transform": .2, "selection": .3, "model": .5},
+			map[string]float64{
+				"transform": .2,
+				"selection": .3,
+				"model":     .5,
+			},
 			nil,
 		},
 		"the paper's tukey": {
@@ -189,11 +206,18 @@ func TestShares(t *testing.T) {
 		for stage, want := range c.only {
 			got := fixed[stage] / training
 			if math.Abs(got-want) > 1e-9 {
-				t.Errorf("%s: %s spends %.6f of epsilon, want %v", name, stage, got, want)
+				t.Errorf(
+					"%s: %s spends %.6f of epsilon, want %v",
+					name, stage, got, want,
+				)
 			}
 		}
-		if len(c.want) != len(calibrated) || len(c.only) != len(fixed) {
-			t.Errorf("%s: spends %v and %v", name, calibrated, fixed)
+		if len(c.want) != len(calibrated) ||
+			len(c.only) != len(fixed) {
+			t.Errorf(
+				"%s: spends %v and %v",
+				name, calibrated, fixed,
+			)
 		}
 	}
 }
@@ -228,13 +252,20 @@ func TestSharesOfBranches(t *testing.T) {
 		}
 	}
 	for branch, want := range map[string]map[string]float64{
-		kendallBranch: {"selection": 2. / 9, "ranges": 2. / 9, "model": 5. / 9},
-		allBranch:     {"ranges": 2. / 7, "model": 5. / 7}, // without a selection
+		kendallBranch: {
+			"selection": 2. / 9,
+			"ranges":    2. / 9,
+			"model":     5. / 9,
+		},
+		allBranch: {"ranges": 2. / 7, "model": 5. / 7}, // without a selection
 	} {
 		for stage, x := range want {
 			got := sums[branch][stage]
 			if math.Abs(got-x) > 1e-9 {
-				t.Errorf("%s: %s has the share %v, want %v", branch, stage, got, x)
+				t.Errorf(
+					"%s: %s has the share %v, want %v",
+					branch, stage, got, x,
+				)
 			}
 		}
 	}
@@ -251,34 +282,50 @@ func TestSharesRefused(t *testing.T) {
 		field  string
 		reason string
 	}{
-		"above 1 together": {Shares{Selection: .5, Model: .6}, "budget", "more than 1"},
+		"above 1 together": {
+			Shares{Selection: .5, Model: .6},
+			"budget", "more than 1",
+		},
 		"below 1 together": {
 			Shares{Selection: .5, Model: .4},
 			"budget",
 			"add up to 0.9, not 1",
 		},
-		"negative":     {Shares{Selection: -.5}, "budget.selection", "above 0"},
-		"no number":    {Shares{Model: math.NaN()}, "budget.model", "above 0"},
+		"negative": {Shares{Selection: -.5}, "budget.selection", "above 0"},
+		"no number": {
+			Shares{Model: math.NaN()},
+			"budget.model", "above 0",
+		},
 		"no count":     {Shares{Count: .1}, "budget.count", "no effect"},
 		"no ranges":    {Shares{Ranges: .1}, "budget.ranges", "no effect"},
 		"no words":     {Shares{Words: .1}, "budget.words", "no effect"},
 		"no fallback":  {Shares{Fallback: .1}, "budget.fallback", "no effect"},
 		"no transform": {Shares{Transform: .1}, "budget.transform", "no effect"},
 		"a count in full": {
-			Shares{Count: .05, Selection: .05, Model: .9},
+			Shares{
+				Count:     .05,
+				Selection: .05,
+				Model:     .9,
+			},
 			"budget.count",
 			"no effect",
 		},
 		"nothing for a model": {Shares{Selection: .9999999}, "budget", "nothing"},
 	} {
-		p := sharedRun(true, func(p *Pipeline) { p.Shares = c.shares })
+		p := sharedRun(true, func(p *Pipeline) {
+			p.Shares = c.shares
+		})
 		_, err := p.Plan()
-		if !errors.Is(err, ErrShares) || !strings.Contains(err.Error(), c.reason) {
+		if !errors.Is(err, ErrShares) ||
+			!strings.Contains(err.Error(), c.reason) {
 			t.Errorf("%s: %v", name, err)
 		}
 		field := fieldOf(err)
 		if field != c.field {
-			t.Errorf("%s: the field is %q, want %q", name, field, c.field)
+			t.Errorf(
+				"%s: the field is %q, want %q",
+				name, field, c.field,
+			)
 		}
 	}
 }

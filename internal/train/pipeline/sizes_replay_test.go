@@ -30,7 +30,10 @@ func TestSizesFindTheBest(t *testing.T) {
 			t.Fatal(err)
 		}
 		if res.Sizes.Chosen == 1 {
-			t.Errorf("seed %d: %+v", seed, res.Sizes)
+			t.Errorf(
+				"seed %d: %+v",
+				seed, res.Sizes,
+			)
 		}
 	}
 }

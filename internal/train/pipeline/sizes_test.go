@@ -22,10 +22,18 @@ func gradedPipeline(t testing.TB, n int) (*Pipeline, *dataset.Table) {
 	schema := dataset.Schema{}
 	data := make([]dataset.ColumnData, 9)
 	p := sequence(11)
-	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+	for _, name := range []string{
+		"a", "b", "c", "d",
+		"e", "f", "g", "h",
+	} {
 		schema.Columns = append(
 			schema.Columns,
-			dataset.Column{Name: name, Ranged: true, Lower: -1, Upper: 1},
+			dataset.Column{
+				Name:   name,
+				Ranged: true,
+				Lower:  -1,
+				Upper:  1,
+			},
 		)
 	}
 	schema.Columns = append(
@@ -70,8 +78,14 @@ func TestSizesPlan(t *testing.T) {
 	if !ok ||
 		law.Eta != 0 ||
 		math.Abs(law.Mean()-4) > 1e-9 ||
-		!slices.Equal(names, []string{"size-1", "size-4", "size-8"}) {
-		t.Fatalf("the selection: %+v, %v, %v", law, names, ok)
+		!slices.Equal(
+			names,
+			[]string{"size-1", "size-4", "size-8"},
+		) {
+		t.Fatalf(
+			"the selection: %+v, %v, %v",
+			law, names, ok,
+		)
 	}
 	stats, _ := plan.Law("fit/train/selection/dpfsdr/stats")
 	fit, ok := plan.Law("fit/train/model/size-4/fit/svm")
@@ -82,12 +96,18 @@ func TestSizesPlan(t *testing.T) {
 	ratio := right.Mu * right.Mu /
 		(right.Mu*right.Mu + fit.Mu*fit.Mu)
 	if math.Abs(ratio-rightShare) > 1e-6 {
-		t.Errorf("counting takes %v of a try's mu²: %+v, %+v, %+v", ratio, stats, fit, right)
+		t.Errorf(
+			"counting takes %v of a try's mu²: %+v, %+v, %+v",
+			ratio, stats, fit, right,
+		)
 	}
 	for _, name := range names {
 		l, _ := plan.Law("fit/train/model/" + name + "/right")
 		if l != right {
-			t.Errorf("%s: %+v, not %+v", name, l, right)
+			t.Errorf(
+				"%s: %+v, not %+v",
+				name, l, right,
+			)
 		}
 	}
 	fixed := *p
@@ -100,7 +120,10 @@ func TestSizesPlan(t *testing.T) {
 	l, _ := alone.Law("fit/train/selection/dpfsdr/stats")
 	if !(stats.Mu < l.Mu &&
 		stats.Mu > l.Mu/math.Sqrt(1+4*2)) {
-		t.Errorf("statistics have mu %v, without sizes %v", stats.Mu, l.Mu)
+		t.Errorf(
+			"statistics have mu %v, without sizes %v",
+			stats.Mu, l.Mu,
+		)
 	}
 	g := plan.Guarantee()
 	if g.Spent > 1 || g.Spent < 1-1e-6 {
@@ -123,14 +146,20 @@ func TestSizesFit(t *testing.T) {
 		if len(res.Selected) != size ||
 			len(res.Model.Inputs()) != size ||
 			res.Method != "svm" {
-			t.Errorf("size %d: %v, %s", size, res.Selected, res.Method)
+			t.Errorf(
+				"size %d: %v, %s",
+				size, res.Selected, res.Method,
+			)
 		}
 		for _, e := range res.Events {
 			at := e.Place
 			want := at.Stage == modelNode &&
 				at.Size != SizeName(size)
 			if want != (e.Released == 0) {
-				t.Errorf("size %d: %s released %d", size, e.Path, e.Released)
+				t.Errorf(
+					"size %d: %s released %d",
+					size, e.Path, e.Released,
+				)
 			}
 		}
 		right := float64(res.Sizes.Right) / 3200
@@ -176,9 +205,15 @@ func TestSizesAreRefused(t *testing.T) {
 			},
 			selection.ErrSizes,
 		},
-		"one run":   {func(p *Pipeline) { p.SizeRuns = 1 }, ErrSizeSearch},
-		"many runs": {func(p *Pipeline) { p.SizeRuns = 1001 }, ErrSizeSearch},
-		"no number": {func(p *Pipeline) { p.SizeRuns = math.NaN() }, ErrSizeSearch},
+		"one run": {func(p *Pipeline) {
+			p.SizeRuns = 1
+		}, ErrSizeSearch},
+		"many runs": {func(p *Pipeline) {
+			p.SizeRuns = 1001
+		}, ErrSizeSearch},
+		"no number": {func(p *Pipeline) {
+			p.SizeRuns = math.NaN()
+		}, ErrSizeSearch},
 		"runs, no sizes": {
 			func(p *Pipeline) {
 				p.Selector = selection.DPFSDR{K: 3}
@@ -191,8 +226,12 @@ func TestSizesAreRefused(t *testing.T) {
 			},
 			ErrSizeSearch,
 		},
-		"pure":        {func(p *Pipeline) { p.Budget.Delta = 0 }, ErrSizeSearch},
-		"may abstain": {func(p *Pipeline) { p.Model = tukey.Tukey{} }, ErrSizeSearch},
+		"pure": {func(p *Pipeline) {
+			p.Budget.Delta = 0
+		}, ErrSizeSearch},
+		"may abstain": {func(p *Pipeline) {
+			p.Model = tukey.Tukey{}
+		}, ErrSizeSearch},
 		"a number": {
 			func(p *Pipeline) {
 				p.Task = ""
@@ -245,7 +284,10 @@ func TestSizesAreTotal(t *testing.T) {
 				p.Budget.Relation = relation
 				res, err := p.Fit(context.Background(), tab, Options{})
 				if err != nil || len(res.Selected) != res.Sizes.Chosen {
-					t.Errorf("%d rows, %v, %s: %v", n, relation, x.Name(), err)
+					t.Errorf(
+						"%d rows, %v, %s: %v",
+						n, relation, x.Name(), err,
+					)
 				}
 			}
 		}

@@ -22,7 +22,8 @@ func TestStageKinds(t *testing.T) {
 		settable := slices.ContainsFunc(shares.Named(), func(s NamedShare) bool {
 			return s.Name == k.Share
 		})
-		if k.Share != "" && (!settable || k.Absent == "" || ShareName(k.Node) != k.Share) {
+		if k.Share != "" &&
+			(!settable || k.Absent == "" || ShareName(k.Node) != k.Share) {
 			t.Errorf(
 				"%s: the share %q cannot be set, or no reason is given against it",
 				k.Node,
@@ -42,7 +43,10 @@ func TestStageKinds(t *testing.T) {
 	plain.Schema.Columns[0].Found = true
 	list = plain.stages()
 	if len(list) != 2 {
-		t.Errorf("a run with a transform and an undeclared column has the stages %T", list)
+		t.Errorf(
+			"a run with a transform and an undeclared column has the stages %T",
+			list,
+		)
 	}
 }
 
@@ -51,7 +55,10 @@ func TestPassiveStage(t *testing.T) {
 	var s stage.Passive
 	before, after, left := s.Around(.5, .75)
 	if len(before)+len(after) > 0 || left != .75 {
-		t.Errorf("it plans %v and %v, and leaves %v", before, after, left)
+		t.Errorf(
+			"it plans %v and %v, and leaves %v",
+			before, after, left,
+		)
 	}
 	_, branches := s.Branches()
 	if len(branches) > 0 ||

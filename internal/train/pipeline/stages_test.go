@@ -107,14 +107,24 @@ func TestStageOrder(t *testing.T) {
 			)
 		}
 		g := plan.Guarantee()
-		if g.Spent > 1 || math.IsInf(g.Mu, 1) != (c.model == "tukey") {
-			t.Errorf("%T+%s: %+v", c.selector, c.model, g)
+		if g.Spent > 1 ||
+			math.IsInf(g.Mu, 1) != (c.model == "tukey") {
+			t.Errorf(
+				"%T+%s: %+v",
+				c.selector, c.model, g,
+			)
 		}
 		res, err := p.Fit(context.Background(), housesTable(t, 4000), Options{})
 		if err != nil {
-			t.Errorf("%T+%s: %v", c.selector, c.model, err)
+			t.Errorf(
+				"%T+%s: %v",
+				c.selector, c.model, err,
+			)
 		} else if len(res.Selected) != 2 && c.selector != nil {
-			t.Errorf("%T+%s chose %v", c.selector, c.model, res.Selected)
+			t.Errorf(
+				"%T+%s chose %v",
+				c.selector, c.model, res.Selected,
+			)
 		}
 	}
 }
@@ -137,8 +147,14 @@ func TestTukeyNeedsRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.Abstained || res.Method != "tukey" || res.R2 == nil || res.R2.Value < .6 {
-		t.Errorf("%d records: abstained %v, R2 %+v", enough, res.Abstained, res.R2)
+	if res.Abstained ||
+		res.Method != "tukey" ||
+		res.R2 == nil ||
+		res.R2.Value < .6 {
+		t.Errorf(
+			"%d records: abstained %v, R2 %+v",
+			enough, res.Abstained, res.R2,
+		)
 	}
 	few := housesTable(t, plan.Records()/4)
 	if res, err = p.Fit(context.Background(), few, Options{}); err != nil {
@@ -164,17 +180,28 @@ func TestTukeyNeedsRecords(t *testing.T) {
 	for _, e := range res.Events {
 		want := e.Path != "fit/train/model/tukey"
 		if e.Released > 0 != want {
-			t.Errorf("%s released %d times", e.Path, e.Released)
+			t.Errorf(
+				"%s released %d times",
+				e.Path, e.Released,
+			)
 		}
 	}
-	res, err = p.Fit(context.Background(), housesTable(t, 2*enough), Options{})
+	res, err = p.Fit(
+		context.Background(),
+		housesTable(t, 2*enough), Options{},
+	)
 	if err != nil || res.Abstained || res.Method != "tukey" {
-		t.Errorf("a fallback that is not needed: %+v, %v", res, err)
+		t.Errorf(
+			"a fallback that is not needed: %+v, %v",
+			res, err,
+		)
 	}
 }
 
 func hasWarning(r *Result, code string) bool {
-	return slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.Code == code })
+	return slices.ContainsFunc(r.Warnings, func(w Warning) bool {
+		return w.Code == code
+	})
 }
 
 func TestFallbackRefusals(t *testing.T) {
@@ -240,8 +267,17 @@ func TestTukeyWidestChoice(t *testing.T) {
 	abc := []string{"a", "b", "c"}
 	p := &Pipeline{
 		Schema: dataset.Schema{Columns: []dataset.Column{
-			{Name: "p", Kind: dataset.Category, Categories: abc},
-			{Name: "q", Kind: dataset.Category, Categories: abc, Other: true},
+			{
+				Name:       "p",
+				Kind:       dataset.Category,
+				Categories: abc,
+			},
+			{
+				Name:       "q",
+				Kind:       dataset.Category,
+				Categories: abc,
+				Other:      true,
+			},
 			{Name: "y"},
 		}},
 		Target:   "y",

@@ -17,7 +17,11 @@ func TestStopNeeded(t *testing.T) {
 			true,
 		},
 		"empty target, few records": {
-			Stop{Readable: -20, Empty: 210, Scale: scale},
+			Stop{
+				Readable: -20,
+				Empty:    210,
+				Scale:    scale,
+			},
 			false,
 		},
 		"text target": {Stop{Readable: 0, Text: 700, Scale: scale}, true},
@@ -52,7 +56,11 @@ func TestStopNeeded(t *testing.T) {
 			true,
 		},
 		"small table": {
-			Stop{Readable: 20, Empty: -30, Scale: scale},
+			Stop{
+				Readable: 20,
+				Empty:    -30,
+				Scale:    scale,
+			},
 			false,
 		},
 		"exact, empty":                {Stop{Empty: 3000}, true},
@@ -60,7 +68,10 @@ func TestStopNeeded(t *testing.T) {
 	} {
 		got := c.stop.isNeeded()
 		if got != c.want {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
+			t.Errorf(
+				"%s: %v, want %v",
+				name, got, c.want,
+			)
 		}
 	}
 }
@@ -70,6 +81,9 @@ func TestStopNeeded(t *testing.T) {
 func TestStopByChance(t *testing.T) {
 	chance := math.Exp(fewReadable-enoughReadable) / 2
 	if chance > stopByChance/3 {
-		t.Errorf("%v, at most %v is allowed", chance, stopByChance/3)
+		t.Errorf(
+			"%v, at most %v is allowed",
+			chance, stopByChance/3,
+		)
 	}
 }

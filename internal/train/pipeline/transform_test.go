@@ -73,20 +73,38 @@ func TestTransform(t *testing.T) {
 		}
 		ratio := mean / want
 		if ratio < .95 || ratio > 1.05 {
-			t.Errorf("%s: the mean prediction is %.3f of the mean", transform, ratio)
+			t.Errorf(
+				"%s: the mean prediction is %.3f of the mean",
+				transform, ratio,
+			)
 		}
 		r := res.Transformed
-		if r == nil || r.Value < .6 || r.TargetUpper > 8 || r.MAE.Value > .6 {
-			t.Errorf("%s: in transformed units %+v", transform, r)
+		if r == nil ||
+			r.Value < .6 ||
+			r.TargetUpper > 8 ||
+			r.MAE.Value > .6 {
+			t.Errorf(
+				"%s: in transformed units %+v",
+				transform, r,
+			)
 		}
 		r = res.R2
-		if r == nil || r.Upper < .5 || r.TargetUpper < 12 || r.MAE.Value < 1 {
-			t.Errorf("%s: in units of the target %+v", transform, r)
+		if r == nil ||
+			r.Upper < .5 ||
+			r.TargetUpper < 12 ||
+			r.MAE.Value < 1 {
+			t.Errorf(
+				"%s: in units of the target %+v",
+				transform, r,
+			)
 		}
 		f := res.Unprotected[2]
 		if f.Name != HoldoutFact ||
 			res.Unprotected[3].Value != string(transform) {
-			t.Errorf("%s is not stated: %v", transform, res.Unprotected)
+			t.Errorf(
+				"%s is not stated: %v",
+				transform, res.Unprotected,
+			)
 		}
 	}
 }
@@ -101,7 +119,12 @@ func TestTransformIsOfOneRecord(t *testing.T) {
 		Lower:  2,
 		Upper:  50,
 	}
-	cells := []float64{math.Inf(-1), -3, 0, 1.5, 2, 50, 1e300, math.Inf(1), math.NaN()}
+	cells := []float64{
+		math.Inf(-1), -3,
+		0, 1.5, 2, 50, 1e300,
+		math.Inf(1),
+		math.NaN(),
+	}
 	none := make([]float64, len(cells))
 	table, err := dataset.NewTable(
 		p.Schema,
@@ -117,7 +140,10 @@ func TestTransformIsOfOneRecord(t *testing.T) {
 	for i, z := range out.Float(2) {
 		if math.Float64bits(z) != math.Float64bits(want[i]) &&
 			!(z != z && want[i] != want[i]) {
-			t.Errorf("%v becomes %v, want %v", cells[i], z, want[i])
+			t.Errorf(
+				"%v becomes %v, want %v",
+				cells[i], z, want[i],
+			)
 		}
 	}
 	c := out.Schema().Columns[2]
@@ -139,7 +165,9 @@ func TestTransformIsOfOneRecord(t *testing.T) {
 // TestTransformRules checks that targets that cannot be transformed are refused before a row is read.
 func TestTransformRules(t *testing.T) {
 	for want, change := range map[string]func(p *Pipeline){
-		"unknown transform": func(p *Pipeline) { p.Transform = "cube" },
+		"unknown transform": func(p *Pipeline) {
+			p.Transform = "cube"
+		},
 		"lower end above 0": func(p *Pipeline) {
 			p.Schema.Columns[2].Ranged = true
 			p.Schema.Columns[2].Upper = 3
@@ -150,15 +178,20 @@ func TestTransformRules(t *testing.T) {
 			c.Ranged = true
 			c.Lower = -1
 		},
-		"needs a delta":        func(p *Pipeline) { p.Budget.Delta = 0 },
-		"this one has classes": func(p *Pipeline) { p.Task = "classification" },
-		"the engine":           nil,
+		"needs a delta": func(p *Pipeline) {
+			p.Budget.Delta = 0
+		},
+		"this one has classes": func(p *Pipeline) {
+			p.Task = "classification"
+		},
+		"the engine": nil,
 	} {
 		p, table := skewedPipeline(t, rescale.Log, 10)
 		if change != nil {
 			change(p)
 			_, err := p.Plan()
-			if !errors.Is(err, transform.ErrTarget) && p.Task == "" || err == nil {
+			if !errors.Is(err, transform.ErrTarget) && p.Task == "" ||
+				err == nil {
 				t.Errorf("%s: %v", want, err)
 			}
 			found := false
@@ -166,7 +199,10 @@ func TestTransformRules(t *testing.T) {
 				found = found || strings.Contains(wrong.Message, want)
 			}
 			if !found {
-				t.Errorf("%s is not said: %v", want, p.Wrong())
+				t.Errorf(
+					"%s is not said: %v",
+					want, p.Wrong(),
+				)
 			}
 			continue
 		}
@@ -174,7 +210,11 @@ func TestTransformRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = p.FitOn(t.Context(), plan, memory.New(table.View()), Options{})
+		_, err = p.FitOn(
+			t.Context(), plan,
+			memory.New(table.View()),
+			Options{},
+		)
 		if !errors.Is(err, ErrEngine) {
 			t.Errorf("an engine: %v", err)
 		}

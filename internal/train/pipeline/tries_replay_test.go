@@ -77,7 +77,10 @@ func checkHidesTries(
 			if before, ok := first[c]; !ok {
 				first[c] = got
 			} else if !reflect.DeepEqual(before, got) {
-				t.Errorf("seed %d, %d tries: %+v, before %+v", seed, k, got, before)
+				t.Errorf(
+					"seed %d, %d tries: %+v, before %+v",
+					seed, k, got, before,
+				)
 			}
 		}
 	}
@@ -102,6 +105,9 @@ func checkTries(t *testing.T, rec *mechanism.Recorder, path string, k int) {
 		seen[r.Try] = true
 	}
 	if len(seen) != k+1 { // and the releases outside the selection
-		t.Errorf("releases of %d tries, want %d", len(seen)-1, k)
+		t.Errorf(
+			"releases of %d tries, want %d",
+			len(seen)-1, k,
+		)
 	}
 }

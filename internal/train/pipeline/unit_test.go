@@ -26,8 +26,16 @@ func patientsPipeline(
 	schema := dataset.Schema{
 		Unit: "patient",
 		Columns: []dataset.Column{
-			{Name: "x", Ranged: true, Upper: 1},
-			{Name: "y", Ranged: true, Upper: 2},
+			{
+				Name:   "x",
+				Ranged: true,
+				Upper:  1,
+			},
+			{
+				Name:   "y",
+				Ranged: true,
+				Upper:  2,
+			},
 		},
 	}
 	cols := make([]dataset.ColumnData, 2)
@@ -61,11 +69,19 @@ func TestUnitIsRefused(t *testing.T) {
 		change func(p *Pipeline)
 		want   error
 	}{
-		"schema without": {func(p *Pipeline) { p.Schema.Unit = "" }, ErrUnit},
-		"budget without": {func(p *Pipeline) { p.Budget.Unit = budget.Unit{} }, ErrUnit},
-		"another column": {func(p *Pipeline) { p.Budget.Unit.Column = "ward" }, ErrUnit},
+		"schema without": {func(p *Pipeline) {
+			p.Schema.Unit = ""
+		}, ErrUnit},
+		"budget without": {func(p *Pipeline) {
+			p.Budget.Unit = budget.Unit{}
+		}, ErrUnit},
+		"another column": {func(p *Pipeline) {
+			p.Budget.Unit.Column = "ward"
+		}, ErrUnit},
 		"substitute": {
-			func(p *Pipeline) { p.Budget.Relation = budget.Substitute },
+			func(p *Pipeline) {
+				p.Budget.Relation = budget.Substitute
+			},
 			ErrUnit,
 		},
 		"private columns": {
@@ -74,16 +90,22 @@ func TestUnitIsRefused(t *testing.T) {
 			},
 			ErrUnit,
 		},
-		"no cap": {func(p *Pipeline) { p.Budget.Unit.MaxRows = 0 }, budget.ErrTarget},
+		"no cap": {func(p *Pipeline) {
+			p.Budget.Unit.MaxRows = 0
+		}, budget.ErrTarget},
 		"cap": {
 			func(p *Pipeline) {
 				p.Budget.Unit.MaxRows = budget.MaxUnitRows + 1
 			},
 			budget.ErrTarget,
 		},
-		"feature": {func(p *Pipeline) { p.Schema.Unit = "x" }, dataset.ErrSchema},
+		"feature": {func(p *Pipeline) {
+			p.Schema.Unit = "x"
+		}, dataset.ErrSchema},
 	} {
-		p, _ := patientsPipeline(t, 1, 4, func(int) uint64 { return 0 })
+		p, _ := patientsPipeline(t, 1, 4, func(int) uint64 {
+			return 0
+		})
 		c.change(p)
 		_, err := p.Plan()
 		if !errors.Is(err, c.want) {
@@ -111,7 +133,10 @@ func TestUnitStaysTogether(t *testing.T) {
 		plan:     plan,
 		seconds:  map[string]float64{},
 	}
-	train, held := r.splitRecords(s, memory.NewRecords(r.limitUnits(s, tab.View())))
+	train, held := r.splitRecords(
+		s,
+		memory.NewRecords(r.limitUnits(s, tab.View())),
+	)
 	side := map[uint64]int{}
 	count := map[uint64]int{}
 	total := map[uint64]int{}
@@ -137,7 +162,10 @@ func TestUnitStaysTogether(t *testing.T) {
 	}
 	for id, n := range total {
 		if count[id] != min(n, 4) {
-			t.Errorf("unit %d keeps %d of %d records", id, count[id], n)
+			t.Errorf(
+				"unit %d keeps %d of %d records",
+				id, count[id], n,
+			)
 		}
 	}
 }
@@ -145,7 +173,9 @@ func TestUnitStaysTogether(t *testing.T) {
 // TestOneRecordAUnit checks that, if every record is a separate unit and the cap is one, the plan and the noise are
 // those of records.
 func TestOneRecordAUnit(t *testing.T) {
-	p, tab := patientsPipeline(t, 500, 1, func(i int) uint64 { return uint64(7 * i) })
+	p, tab := patientsPipeline(t, 500, 1, func(i int) uint64 {
+		return uint64(7 * i)
+	})
 	unit, err := p.Fit(context.Background(), tab, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +183,10 @@ func TestOneRecordAUnit(t *testing.T) {
 	q := *p
 	q.Schema.Unit = ""
 	q.Budget.Unit = budget.Unit{}
-	cols := []dataset.ColumnData{{Floats: tab.Float(0)}, {Floats: tab.Float(1)}}
+	cols := []dataset.ColumnData{
+		{Floats: tab.Float(0)},
+		{Floats: tab.Float(1)},
+	}
 	bare, err := dataset.NewTable(q.Schema, cols, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +198,10 @@ func TestOneRecordAUnit(t *testing.T) {
 	if unit.Guarantee.Mu != record.Guarantee.Mu ||
 		unit.Guarantee.Unit != p.Budget.Unit ||
 		record.Guarantee.Unit != (budget.Unit{}) {
-		t.Errorf("guarantees %+v and %+v", unit.Guarantee, record.Guarantee)
+		t.Errorf(
+			"guarantees %+v and %+v",
+			unit.Guarantee, record.Guarantee,
+		)
 	}
 	stated := func(r *Result) *regression.Unit {
 		return r.Model.(*regression.Linear).Guarantee.Unit
@@ -174,11 +210,17 @@ func TestOneRecordAUnit(t *testing.T) {
 	if u == nil ||
 		*u != (regression.Unit{Column: "patient", MaxRows: 1}) ||
 		stated(record) != nil {
-		t.Errorf("the models state the units %+v and %+v", u, stated(record))
+		t.Errorf(
+			"the models state the units %+v and %+v",
+			u, stated(record),
+		)
 	}
 	for i, e := range record.Events {
 		if unit.Events[i] != e {
-			t.Errorf("%+v for a unit of one record, %+v for a record", unit.Events[i], e)
+			t.Errorf(
+				"%+v for a unit of one record, %+v for a record",
+				unit.Events[i], e,
+			)
 		}
 	}
 	if unit.Curator.TrainRows+unit.Curator.HoldoutRows != 500 {
@@ -189,7 +231,9 @@ func TestOneRecordAUnit(t *testing.T) {
 // TestStrengthOfUnits checks that the automatic choice and the required number of rows are computed from a record's
 // part of the noise.
 func TestStrengthOfUnits(t *testing.T) {
-	p, _ := patientsPipeline(t, 1, 5, func(int) uint64 { return 0 })
+	p, _ := patientsPipeline(t, 1, 5, func(int) uint64 {
+		return 0
+	})
 	p.Model = nil
 	for _, name := range []string{"a", "b", "c", "d", "e"} { // enough to choose among
 		p.Schema.Columns = append(p.Schema.Columns, dataset.Column{Name: name})
@@ -208,7 +252,10 @@ func TestStrengthOfUnits(t *testing.T) {
 	b := one.modelMu(allBranch)
 	if b <= 0 ||
 		math.Abs(a-b) > 1e-12*b {
-		t.Errorf("five times the strength for five records is %v, for one %v", a, b)
+		t.Errorf(
+			"five times the strength for five records is %v, for one %v",
+			a, b,
+		)
 	}
 	p.Model = tukey.Tukey{}
 	q.Model = tukey.Tukey{}

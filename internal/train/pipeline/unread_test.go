@@ -138,8 +138,16 @@ func everyWay() []unreadCase {
 	}
 	return append(
 		out,
-		unreadCase{classes: true, model: "logistic", form: logistic.Output},
-		unreadCase{classes: true, model: "brc", form: boosting.Laplace},
+		unreadCase{
+			classes: true,
+			model:   "logistic",
+			form:    logistic.Output,
+		},
+		unreadCase{
+			classes: true,
+			model:   "brc",
+			form:    boosting.Laplace,
+		},
 		unreadCase{selector: selection.Kendall{K: 3}, model: "joint-gram"},
 		unreadCase{selector: selection.SubLasso{K: 3}, model: "joint-gram"},
 		unreadCase{
@@ -186,19 +194,29 @@ func inputNames(m regression.Model) []string {
 // deviations of its noise above the threshold.
 func TestUnreadColumnsLeave(t *testing.T) {
 	for _, c := range everyWay() {
-		res := c.runRetrying(t, misreadTable(t, 20000, c.classes, false), "id", "date")
+		res := c.runRetrying(
+			t,
+			misreadTable(t, 20000, c.classes, false),
+			"id", "date",
+		)
 		used := inputNames(res.Model)
 		if slices.Contains(used, "id") ||
 			slices.Contains(used, "date") ||
 			!slices.Contains(used, "x") ||
 			!slices.Equal(used, res.Selected) {
-			t.Errorf("%+v: the model uses %q, %q were selected", c, used, res.Selected)
+			t.Errorf(
+				"%+v: the model uses %q, %q were selected",
+				c, used, res.Selected,
+			)
 		}
 		if len(res.Unread) == 0 && c.selector == nil ||
 			slices.ContainsFunc(res.Unread, func(u Unread) bool {
 				return u.Column != "id" && u.Column != "date" || u.Faint
 			}) {
-			t.Errorf("%+v: unread %v", c, res.Unread)
+			t.Errorf(
+				"%+v: unread %v",
+				c, res.Unread,
+			)
 		}
 		for _, u := range res.Unread {
 			if !slices.ContainsFunc(res.Warnings, func(w Warning) bool {
@@ -206,7 +224,10 @@ func TestUnreadColumnsLeave(t *testing.T) {
 					w.Severity == Critical &&
 					strings.Contains(w.Text, `"`+u.Column+`"`)
 			}) {
-				t.Errorf("%+v: no warning names %q", c, u.Column)
+				t.Errorf(
+					"%+v: no warning names %q",
+					c, u.Column,
+				)
 			}
 		}
 	}
@@ -225,15 +246,24 @@ func TestNoFeatureLeft(t *testing.T) {
 		)
 		used := inputNames(res.Model)
 		if len(used) > 0 || len(res.Selected) > 0 {
-			t.Errorf("%+v: the model uses %q, %q were selected", c, used, res.Selected)
+			t.Errorf(
+				"%+v: the model uses %q, %q were selected",
+				c, used, res.Selected,
+			)
 		}
 		at, err := res.Model.Predict(nil, regression.Rows{N: 2})
 		if err != nil || at[0] != at[1] {
-			t.Errorf("%+v: predictions %v, %v", c, at, err)
+			t.Errorf(
+				"%+v: predictions %v, %v",
+				c, at, err,
+			)
 		}
 		// The mean is 30; the noise of a sum of 10,000 is below 1% of it.
 		if !c.classes && !(math.Abs(at[0]-30) < 3) {
-			t.Errorf("%+v predicts %v where the mean is 30", c, at[0])
+			t.Errorf(
+				"%+v predicts %v where the mean is 30",
+				c, at[0],
+			)
 		}
 	}
 }
@@ -259,16 +289,25 @@ func TestTargetUnread(t *testing.T) {
 		if c.classes {
 			continue
 		}
-		res := c.runRetrying(t, tab, "id", "x", "date", "z")
+		res := c.runRetrying(
+			t, tab, "id", "x",
+			"date", "z",
+		)
 		if len(res.Selected) > 0 || len(inputNames(res.Model)) > 0 {
-			t.Errorf("%+v: %q were selected", c, res.Selected)
+			t.Errorf(
+				"%+v: %q were selected",
+				c, res.Selected,
+			)
 		}
 		if !slices.ContainsFunc(res.Warnings, func(w Warning) bool {
 			return w.Code == "no-range" &&
 				strings.Contains(w.Text, `target "y"`) &&
 				strings.Contains(w.Text, "constant")
 		}) {
-			t.Errorf("%+v: warnings %+v", c, res.Warnings)
+			t.Errorf(
+				"%+v: warnings %+v",
+				c, res.Warnings,
+			)
 		}
 	}
 }
@@ -292,7 +331,10 @@ func TestFewRecordsCauseNoUnreadWarning(t *testing.T) {
 	}
 	for _, w := range res.Warnings {
 		if strings.Contains(w.Text, "As far as can be told") {
-			t.Errorf("%s: %s", w.Code, w.Text)
+			t.Errorf(
+				"%s: %s",
+				w.Code, w.Text,
+			)
 		}
 	}
 }
@@ -303,7 +345,10 @@ func TestNarrowerRowsHaveLessNoise(t *testing.T) {
 	c := unreadCase{model: "joint-gram"}
 	tab := misreadTable(t, 20000, false, false)
 	short, err := dataset.NewTable(
-		dataset.Schema{Columns: selectItems(tab.Schema().Columns, []int{1, 3, 4})},
+		dataset.Schema{Columns: selectItems(
+			tab.Schema().Columns,
+			[]int{1, 3, 4},
+		)},
 		[]dataset.ColumnData{
 			{Floats: tab.Float(1)},
 			{Floats: tab.Float(3)},
@@ -318,7 +363,8 @@ func TestNarrowerRowsHaveLessNoise(t *testing.T) {
 	without := c.runRetrying(t, short)
 	for i, e := range with.Events {
 		o := without.Events[i]
-		if e.Path != o.Path || math.Abs(e.Law.Mu-o.Law.Mu) > 1e-12 {
+		if e.Path != o.Path ||
+			math.Abs(e.Law.Mu-o.Law.Mu) > 1e-12 {
 			t.Fatalf("%+v beside %+v", e, o)
 		}
 		more := e.Sensitivity > o.Sensitivity
@@ -342,7 +388,10 @@ func TestPublicColumnsThatAreNotRead(t *testing.T) {
 			schema := tab.Schema()
 			data := make([]dataset.ColumnData, 5)
 			for j := range data {
-				data[j] = dataset.ColumnData{Floats: tab.Float(j), Codes: tab.Codes(j)}
+				data[j] = dataset.ColumnData{
+					Floats: tab.Float(j),
+					Codes:  tab.Codes(j),
+				}
 				schema.Columns[j].Private = schema.Columns[j].Name == private
 			}
 			tab, err := dataset.NewTable(schema, data, nil)
@@ -395,9 +444,12 @@ func TestSearchWithUnread(t *testing.T) {
 		Holdout: .2,
 		Budget:  budget.Target{Epsilon: 6, Delta: 1e-6},
 		Search: &Search{
-			Runs:       2,
-			Holdout:    .2,
-			Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}}},
+			Runs:    2,
+			Holdout: .2,
+			Candidates: []Candidate{
+				{Model: adassp.JointGram{}},
+				{Model: adassp.AdaSSP{}},
+			},
 		},
 	}
 	var res *Result
@@ -410,7 +462,11 @@ func TestSearchWithUnread(t *testing.T) {
 			break
 		}
 	}
-	if !slices.Equal(res.Selected, []string{"x", "z"}) || len(res.Unread) != 2 {
-		t.Errorf("selected %q, unread %v", res.Selected, res.Unread)
+	if !slices.Equal(res.Selected, []string{"x", "z"}) ||
+		len(res.Unread) != 2 {
+		t.Errorf(
+			"selected %q, unread %v",
+			res.Selected, res.Unread,
+		)
 	}
 }

@@ -23,11 +23,21 @@ import (
 func wordRun() *Pipeline {
 	return &Pipeline{
 		Schema: dataset.Schema{Columns: []dataset.Column{
-			{Name: "ward", Kind: dataset.Category, Other: true, Found: true},
+			{
+				Name:  "ward",
+				Kind:  dataset.Category,
+				Other: true,
+				Found: true,
+			},
 			{Name: "color", Found: true},
 			{Name: "age", Found: true},
 			{Name: "name", Found: true},
-			{Name: "y", Ranged: true, Lower: 0, Upper: 10},
+			{
+				Name:   "y",
+				Ranged: true,
+				Lower:  0,
+				Upper:  10,
+			},
 		}},
 		Target:  "y",
 		Budget:  budget.Target{Epsilon: 2, Delta: 1e-6},
@@ -55,7 +65,10 @@ func wordRows(t *testing.T, p *Pipeline, n int) *dataset.Table {
 		columns[2].Floats = append(columns[2].Floats, float64(20+i%60))
 		columns[3].Codes = append(columns[3].Codes, int32(i))
 		columns[3].Floats = append(columns[3].Floats, math.NaN())
-		columns[4].Floats = append(columns[4].Floats, float64(2*a+b)+float64(i%60)/60)
+		columns[4].Floats = append(
+			columns[4].Floats,
+			float64(2*a+b)+float64(i%60)/60,
+		)
 	}
 	columns[3].Words = names
 	table, err := dataset.NewTable(p.Schema, columns, nil)
@@ -69,7 +82,10 @@ func wordRows(t *testing.T, p *Pipeline, n int) *dataset.Table {
 // numeric, that a column of names leaves the model, and that the model uses the categories found.
 func TestVocabulary(t *testing.T) {
 	p := wordRun()
-	res, err := p.Fit(context.Background(), wordRows(t, p, 9000), Options{})
+	res, err := p.Fit(
+		context.Background(),
+		wordRows(t, p, 9000), Options{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,11 +109,17 @@ func TestVocabulary(t *testing.T) {
 	codes := map[string]bool{}
 	for _, w := range res.Warnings {
 		codes[w.Code] = true
-		if strings.Contains(w.Text, "person") || strings.Contains(w.Text, "rare\"") {
-			t.Errorf("%s: %s", w.Code, w.Text)
+		if strings.Contains(w.Text, "person") ||
+			strings.Contains(w.Text, "rare\"") {
+			t.Errorf(
+				"%s: %s",
+				w.Code, w.Text,
+			)
 		}
 	}
-	if !codes["words-found"] || !codes["no-words"] || codes["no-range"] {
+	if !codes["words-found"] ||
+		!codes["no-words"] ||
+		codes["no-range"] {
 		t.Errorf("warnings %v", codes)
 	}
 	for _, f := range res.Unprotected {
@@ -111,7 +133,10 @@ func TestVocabulary(t *testing.T) {
 func TestVocabularyOfFewRecords(t *testing.T) {
 	p := wordRun()
 	for n := range 3 {
-		res, err := p.Fit(context.Background(), wordRows(t, p, n), Options{})
+		res, err := p.Fit(
+			context.Background(),
+			wordRows(t, p, n), Options{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,14 +151,20 @@ func TestVocabularyOfFewRecords(t *testing.T) {
 	c.Target = "ward"
 	c.Schema.Columns[0].Other = false
 	c.Schema.Columns[4] = dataset.Column{Name: "y"}
-	res, err := c.Fit(context.Background(), wordRows(t, c, 2), Options{})
+	res, err := c.Fit(
+		context.Background(),
+		wordRows(t, c, 2), Options{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.ContainsFunc(res.Warnings, func(w Warning) bool {
 		return w.Code == "no-classes"
 	}) || !res.LacksClasses() || res.Model != nil {
-		t.Errorf("%v, model %v", res.Warnings, res.Model)
+		t.Errorf(
+			"%v, model %v",
+			res.Warnings, res.Model,
+		)
 	}
 }
 
@@ -151,7 +182,10 @@ func TestVocabularyPrices(t *testing.T) {
 	}
 	got := plan.Delta(200)
 	if got < .79e-11 || got > 1.6e-11 { // with the slack of the accountant
-		t.Errorf("delta at a huge epsilon is %v, not that of new words", got)
+		t.Errorf(
+			"delta at a huge epsilon is %v, not that of new words",
+			got,
+		)
 	}
 	mu := plan.Guarantee().Mu
 	if math.IsInf(mu, 1) {
@@ -183,7 +217,10 @@ func TestVocabularyPrices(t *testing.T) {
 	}
 	for _, l := range plan.Leaves() {
 		if strings.Contains(l.Path, vocabulary.Node) {
-			t.Errorf("%s is paid for and nothing is to be found", l.Path)
+			t.Errorf(
+				"%s is paid for and nothing is to be found",
+				l.Path,
+			)
 		}
 	}
 }
@@ -192,7 +229,10 @@ func TestVocabularyPrices(t *testing.T) {
 func askingRun() *Pipeline {
 	p := wordRun()
 	for j := range p.Schema.Columns[:4] {
-		p.Schema.Columns[j] = dataset.Column{Name: p.Schema.Columns[j].Name, Found: true}
+		p.Schema.Columns[j] = dataset.Column{
+			Name:  p.Schema.Columns[j].Name,
+			Found: true,
+		}
 	}
 	return p
 }
@@ -232,7 +272,11 @@ func askingRows(t *testing.T, p *Pipeline, n int, numbers bool) *dataset.Table {
 func TestKindsAreCountedBeforeText(t *testing.T) {
 	for _, numbers := range []bool{false, true} {
 		p := askingRun()
-		res, err := p.Fit(context.Background(), askingRows(t, p, 6000, numbers), Options{})
+		res, err := p.Fit(
+			context.Background(),
+			askingRows(t, p, 6000, numbers),
+			Options{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,7 +286,10 @@ func TestKindsAreCountedBeforeText(t *testing.T) {
 			way, other = other, way
 		}
 		if res.Branch != way || (len(res.Vocabulary) > 0) == numbers {
-			t.Errorf("way %s: branch %q, found %v", way, res.Branch, res.Vocabulary)
+			t.Errorf(
+				"way %s: branch %q, found %v",
+				way, res.Branch, res.Vocabulary,
+			)
 		}
 		released := map[string]int{}
 		for _, e := range res.Events {
@@ -252,7 +299,9 @@ func TestKindsAreCountedBeforeText(t *testing.T) {
 				}
 			}
 		}
-		if released[way] == 0 || released[other] != 0 || released["kinds"] != 1 {
+		if released[way] == 0 ||
+			released[other] != 0 ||
+			released["kinds"] != 1 {
 			t.Errorf("way %s: releases %v", way, released)
 		}
 		if math.IsInf(res.Guarantee.Mu, 1) {
@@ -283,7 +332,10 @@ func TestSelectorsOfWords(t *testing.T) {
 			}
 			if (res.Branch == vocabulary.NumbersBranch) != numbers ||
 				len(res.Selected) > 1 {
-				t.Errorf("%s: branch %q, selected %q", m.Name, res.Branch, res.Selected)
+				t.Errorf(
+					"%s: branch %q, selected %q",
+					m.Name, res.Branch, res.Selected,
+				)
 			}
 		}
 	}
@@ -293,11 +345,19 @@ func TestSelectorsOfWords(t *testing.T) {
 // than if they were known to be numeric, and that each branch by itself is within the promise.
 func TestPriceOfAsking(t *testing.T) {
 	for name, change := range map[string]func(*Pipeline){
-		"kernel":       func(*Pipeline) {},
-		"epsilon .3":   func(p *Pipeline) { p.Budget.Epsilon = .3 },
-		"joint-gram":   func(p *Pipeline) { p.Model = adassp.JointGram{} },
-		"no holdout":   func(p *Pipeline) { p.Holdout = 0 },
-		"substitution": func(p *Pipeline) { p.Budget.Relation = budget.Substitute },
+		"kernel": func(*Pipeline) {},
+		"epsilon .3": func(p *Pipeline) {
+			p.Budget.Epsilon = .3
+		},
+		"joint-gram": func(p *Pipeline) {
+			p.Model = adassp.JointGram{}
+		},
+		"no holdout": func(p *Pipeline) {
+			p.Holdout = 0
+		},
+		"substitution": func(p *Pipeline) {
+			p.Budget.Relation = budget.Substitute
+		},
 		"auto": func(p *Pipeline) {
 			for j := range 6 {
 				p.Schema.Columns = append(
@@ -331,7 +391,8 @@ func TestPriceOfAsking(t *testing.T) {
 			)
 			if was, ok := cheap.Law(path); ok {
 				compared++
-				if l.Law.Mu < was.Mu/1.01 || l.Law.Epsilon < was.Epsilon/1.01 {
+				if l.Law.Mu < was.Mu/1.01 ||
+					l.Law.Epsilon < was.Epsilon/1.01 {
 					t.Errorf(
 						"%s: %s has %+v, and without asking %+v",
 						name,
@@ -343,7 +404,10 @@ func TestPriceOfAsking(t *testing.T) {
 			}
 		}
 		if compared != len(cheap.Leaves()) {
-			t.Errorf("%s: %d of %d steps compared", name, compared, len(cheap.Leaves()))
+			t.Errorf(
+				"%s: %d of %d steps compared",
+				name, compared, len(cheap.Leaves()),
+			)
 		}
 		for _, way := range []string{vocabulary.NumbersBranch, vocabulary.WordsBranch} {
 			alone, err := budget.Calibrate(onlyWay(plan.Tree(), way), plan.Target())
@@ -352,7 +416,10 @@ func TestPriceOfAsking(t *testing.T) {
 			}
 			d := alone.Delta(plan.Target().Epsilon)
 			if d > plan.Target().Delta*(1+1e-9) {
-				t.Errorf("%s: the way %s alone has delta %v", name, way, d)
+				t.Errorf(
+					"%s: the way %s alone has delta %v",
+					name, way, d,
+				)
 			}
 		}
 	}
@@ -404,7 +471,10 @@ func TestTextBranchesAreRehearsed(t *testing.T) {
 			Options{},
 		)
 		if err != nil || res.Branch != way {
-			t.Errorf("way %s: %v, %v", way, res, err)
+			t.Errorf(
+				"way %s: %v, %v",
+				way, res, err,
+			)
 		}
 	}
 	if err := p.Rehearse(t.Context(), plan); err != nil {
@@ -431,13 +501,19 @@ func TestTextPricesAreRehearsedAtTinyBudget(t *testing.T) {
 // TestVocabularyRefused checks that the plan reports settings under which text categories have no price.
 func TestVocabularyRefused(t *testing.T) {
 	for name, change := range map[string]func(*Pipeline){
-		"delta of 0": func(p *Pipeline) { p.Budget.Delta = 0 },
-		"basic":      func(p *Pipeline) { p.Budget.Composition = budget.Basic },
+		"delta of 0": func(p *Pipeline) {
+			p.Budget.Delta = 0
+		},
+		"basic": func(p *Pipeline) {
+			p.Budget.Composition = budget.Basic
+		},
 		"substitute-": func(p *Pipeline) {
 			p.Budget.Relation = budget.SubstitutePrivateColumns
 			p.Schema.Columns[1] = dataset.Column{Name: "color", Private: true}
 		},
-		"tukey": func(p *Pipeline) { p.Model = tukey.Tukey{} },
+		"tukey": func(p *Pipeline) {
+			p.Model = tukey.Tukey{}
+		},
 	} {
 		p := wordRun()
 		change(p)
@@ -459,15 +535,24 @@ func TestVocabularyRefused(t *testing.T) {
 func TestVocabularyInASearch(t *testing.T) {
 	p := wordRun()
 	p.Search = &Search{
-		Runs:       2,
-		Holdout:    .2,
-		Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: boosting.Additive{}}},
+		Runs:    2,
+		Holdout: .2,
+		Candidates: []Candidate{
+			{Model: adassp.JointGram{}},
+			{Model: boosting.Additive{}},
+		},
 	}
-	res, err := p.Fit(context.Background(), wordRows(t, p, 6000), Options{})
+	res, err := p.Fit(
+		context.Background(),
+		wordRows(t, p, 6000), Options{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(res.Vocabulary) != 3 || res.Search == nil {
-		t.Errorf("%v, %v", res.Vocabulary, res.Search)
+		t.Errorf(
+			"%v, %v",
+			res.Vocabulary, res.Search,
+		)
 	}
 }

@@ -14,7 +14,11 @@ func TestWarnings(t *testing.T) {
 	model := &regression.Linear{}
 	quality := func(value, lower, upper float64) *evaluate.R2 {
 		return &evaluate.R2{
-			Quality:        evaluate.Quality{Value: value, Lower: lower, Upper: upper},
+			Quality: evaluate.Quality{
+				Value: value,
+				Lower: lower,
+				Upper: upper,
+			},
 			AllErrorsLower: lower - .2,
 			Records:        evaluate.Count{Value: 1000, Sigma: 9},
 			Missing:        evaluate.Count{Value: 12, Sigma: 3},
@@ -38,10 +42,18 @@ func TestWarnings(t *testing.T) {
 		res  Result
 		want []string
 	}{
-		{"good", Result{Model: model, R2: good, Guarantee: guarantee(10)}, nil},
+		{"good", Result{
+			Model:     model,
+			R2:        good,
+			Guarantee: guarantee(10),
+		}, nil},
 		{
 			"large epsilon",
-			Result{Model: model, R2: good, Guarantee: guarantee(10.5)},
+			Result{
+				Model:     model,
+				R2:        good,
+				Guarantee: guarantee(10.5),
+			},
 			[]string{"large-epsilon"},
 		},
 		{
@@ -51,37 +63,65 @@ func TestWarnings(t *testing.T) {
 		},
 		{
 			"no signal",
-			Result{Model: model, R2: quality(-.1, -.3, 0), Guarantee: guarantee(1)},
+			Result{
+				Model:     model,
+				R2:        quality(-.1, -.3, 0),
+				Guarantee: guarantee(1),
+			},
 			[]string{"no-signal"},
 		},
 		{
 			"wide",
-			Result{Model: model, R2: quality(.5, .3, .6), Guarantee: guarantee(1)},
+			Result{
+				Model:     model,
+				R2:        quality(.5, .3, .6),
+				Guarantee: guarantee(1),
+			},
 			[]string{"wide-interval"},
 		},
 		{
 			"unknown",
-			Result{Model: model, R2: quality(.5, -.5, .6), Guarantee: guarantee(1)},
+			Result{
+				Model:     model,
+				R2:        quality(.5, -.5, .6),
+				Guarantee: guarantee(1),
+			},
 			[]string{"wide-interval"},
 		},
 		{
 			"far",
-			Result{Model: model, R2: far, Guarantee: guarantee(1)},
+			Result{
+				Model:     model,
+				R2:        far,
+				Guarantee: guarantee(1),
+			},
 			[]string{"far-targets"},
 		},
 		{
 			"large errors",
-			Result{Model: model, R2: large, Guarantee: guarantee(1)},
+			Result{
+				Model:     model,
+				R2:        large,
+				Guarantee: guarantee(1),
+			},
 			[]string{"large-errors"},
 		},
 		{
 			"missing",
-			Result{Model: model, R2: missing, Guarantee: guarantee(1)},
+			Result{
+				Model:     model,
+				R2:        missing,
+				Guarantee: guarantee(1),
+			},
 			[]string{"missing-targets"},
 		},
 		{
 			"empty",
-			Result{Model: model, R2: empty, Guarantee: guarantee(1)},
+			Result{
+				Model:     model,
+				R2:        empty,
+				Guarantee: guarantee(1),
+			},
 			[]string{"missing-targets", "no-ledger", "wide-interval"},
 		},
 		{
@@ -91,7 +131,12 @@ func TestWarnings(t *testing.T) {
 		},
 		{
 			"fallback",
-			Result{Abstained: true, Model: model, R2: good, Guarantee: guarantee(20)},
+			Result{
+				Abstained: true,
+				Model:     model,
+				R2:        good,
+				Guarantee: guarantee(20),
+			},
 			[]string{"fallback", "large-epsilon"},
 		},
 	} {
@@ -108,7 +153,10 @@ func TestWarnings(t *testing.T) {
 			want = append([]string{"no-ledger"}, want...)
 		}
 		if !slices.Equal(codes, want) {
-			t.Errorf("%s: %q, want %q", tt.name, codes, want)
+			t.Errorf(
+				"%s: %q, want %q",
+				tt.name, codes, want,
+			)
 		}
 	}
 }

@@ -32,7 +32,11 @@ func TestManyColumnsOfWords(t *testing.T) {
 			Budget: budget.Target{Epsilon: 3000, Delta: 1e-6},
 		}
 		var data []dataset.ColumnData
-		words := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}
+		words := []string{
+			"a", "b", "c", "d",
+			"e", "f", "g", "h",
+			"i", "j",
+		}
 		for j := range columns {
 			c := dataset.Column{Name: fmt.Sprint("c", j), Found: true}
 			d := dataset.ColumnData{Words: words}
@@ -73,7 +77,10 @@ func TestManyColumnsOfWords(t *testing.T) {
 		for _, v := range res.Vocabulary {
 			if found += len(v.Words); len(v.Words) < 1 ||
 				!slices.Equal(v.Words, words[:len(v.Words)]) {
-				t.Fatalf("declared %v: %q has the words %q", declared, v.Column, v.Words)
+				t.Fatalf(
+					"declared %v: %q has the words %q",
+					declared, v.Column, v.Words,
+				)
 			}
 		}
 		if found != 1024 || len(res.Model.Inputs()) != columns {

@@ -29,17 +29,35 @@ type record struct {
 // columnsOf declares two numbers, the second with an indicator for missing cells, a category, and a target with the
 // given number of classes.
 func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
-	names := []string{"no", "yes", "maybe so", "never"}[:classes]
+	names := []string{
+		"no", "yes",
+		"maybe so", "never",
+	}[:classes]
 	return []dataset.Column{
-			{Name: "a", Ranged: true, Lower: -2, Upper: 2},
-			{Name: "b", Ranged: true, Lower: 100, Upper: 300, Indicator: true},
+			{
+				Name:   "a",
+				Ranged: true,
+				Lower:  -2,
+				Upper:  2,
+			},
+			{
+				Name:      "b",
+				Ranged:    true,
+				Lower:     100,
+				Upper:     300,
+				Indicator: true,
+			},
 			{
 				Name:       "c",
 				Kind:       dataset.Category,
 				Categories: []string{"x", "y"},
 				Other:      true,
 			},
-			{Name: "class", Kind: dataset.Category, Categories: names},
+			{
+				Name:       "class",
+				Kind:       dataset.Category,
+				Categories: names,
+			},
 		}, []scaling.Range{
 			{Lower: -2, Upper: 2, Declared: true},
 			{Lower: 100, Upper: 300, Declared: true},
@@ -59,8 +77,14 @@ func circleRecords(n, classes int) []record {
 			b: 200 + 100*p.Next(),
 			k: int32(1.5 + 1.4999*p.Next()),
 		}
-		angle := math.Atan2(r.a/2, (r.b-200)/100) + math.Pi
-		r.code = min(int32(angle/(2*math.Pi)*float64(classes)), int32(classes-1))
+		angle := math.Atan2(
+			r.a/2,
+			(r.b-200)/100,
+		) + math.Pi
+		r.code = min(
+			int32(angle/(2*math.Pi)*float64(classes)),
+			int32(classes-1),
+		)
 		if i%17 == 0 {
 			r.b = math.NaN()
 		}
@@ -116,7 +140,11 @@ func pricedPlan(
 	}
 	p, err := budget.Calibrate(
 		budget.Sequence("run", n),
-		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel},
+		budget.Target{
+			Epsilon:  epsilon,
+			Delta:    1e-6,
+			Relation: rel,
+		},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -190,7 +218,10 @@ func TestPrototypesSeparateClasses(t *testing.T) {
 			}
 		}
 		if right /= 3000; right < want {
-			t.Errorf("%d classes: accuracy %.3f, want %v", classes, right, want)
+			t.Errorf(
+				"%d classes: accuracy %.3f, want %v",
+				classes, right, want,
+			)
 		}
 		chances, err := m.ClassProbabilities(cellsOf(v))
 		if err != nil || len(chances) != classes {
@@ -203,8 +234,18 @@ func TestPrototypesSeparateClasses(t *testing.T) {
 func TestAnyTableYieldsClassifier(t *testing.T) {
 	columns, ranges := columnsOf(3)
 	none := []record{
-		{a: math.NaN(), b: math.Inf(1), k: -1, code: 3},
-		{a: math.Inf(-1), b: 1e308, k: 99, code: -1},
+		{
+			a:    math.NaN(),
+			b:    math.Inf(1),
+			k:    -1,
+			code: 3,
+		},
+		{
+			a:    math.Inf(-1),
+			b:    1e308,
+			k:    99,
+			code: -1,
+		},
 	}
 	same := make([]record, 500)
 	for name, rows := range map[string][]record{
@@ -227,7 +268,10 @@ func TestAnyTableYieldsClassifier(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := Prototypes{}.Fit(context.Background(), s, dataOf(only, ranges[3:]))
+	fit, err := Prototypes{}.Fit(
+		context.Background(), s,
+		dataOf(only, ranges[3:]),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,8 +364,14 @@ func TestTwoReleasesOfCells(t *testing.T) {
 		t.Errorf("%+v, want %+v", c, want)
 	}
 	if !c.isEven() ||
-		(&cellSums{counts: []float64{100, 5, 5}, noise: 1}).isEven() ||
-		!(&cellSums{counts: []float64{100, 5, 5}, noise: 50}).isEven() {
+		(&cellSums{
+			counts: []float64{100, 5, 5},
+			noise:  1,
+		}).isEven() ||
+		!(&cellSums{
+			counts: []float64{100, 5, 5},
+			noise:  50,
+		}).isEven() {
 		t.Error("even where it is not, or the other way round")
 	}
 }
@@ -346,7 +396,11 @@ func TestWideRanges(t *testing.T) {
 	ranges[0].Upper = 1e308
 	ranges[1].Lower = 200
 	ranges[1].Upper = math.Nextafter(200, 300)
-	trainModel(t, 1, tableOf(t, columns, circleRecords(100, 2), nil).View(), ranges)
+	trainModel(
+		t, 1,
+		tableOf(t, columns, circleRecords(100, 2), nil).View(),
+		ranges,
+	)
 }
 
 func TestPlanRefuses(t *testing.T) {
@@ -370,14 +424,21 @@ func TestPlanRefuses(t *testing.T) {
 		"one class": {
 			[]dataset.Column{
 				columns[0],
-				{Name: "y", Kind: dataset.Category, Categories: []string{"a"}},
+				{
+					Name:       "y",
+					Kind:       dataset.Category,
+					Categories: []string{"a"},
+				},
 			},
 			linear.ErrTarget,
 		},
 	} {
 		_, err := (Prototypes{}).Plan(method.Facts{Columns: c.columns})
 		if !errors.Is(err, c.want) {
-			t.Errorf("%s: %v, want %v", name, err, c.want)
+			t.Errorf(
+				"%s: %v, want %v",
+				name, err, c.want,
+			)
 		}
 	}
 }
@@ -446,7 +507,10 @@ func exactCells(
 func TestStepSensitivity(t *testing.T) {
 	columns, ranges := columnsOf(3)
 	var rows []record
-	for _, a := range []float64{-1e300, -2, -.3, 2, math.NaN()} {
+	for _, a := range []float64{
+		-1e300, -2, -.3, 2,
+		math.NaN(),
+	} {
 		for _, b := range []float64{100, 180, 300, math.NaN()} {
 			for k := range int32(4) {
 				for code := int32(-1); code < 4; code++ {
@@ -538,7 +602,10 @@ func TestRowsDoNotDependOnBlocks(t *testing.T) {
 	columns, ranges := columnsOf(3)
 	rows := circleRecords(2500, 3)
 	v := tableOf(t, columns, rows, nil).View()
-	r := runOf(v, ranges, sineMatrix(3, 6), []int32{0, 1, 2})
+	r := runOf(
+		v, ranges, sineMatrix(3, 6),
+		[]int32{0, 1, 2},
+	)
 	x := stepStatistic{r.rows, r.at, .5}
 	want := exactCells(t, x, budget.AddRemove, v)
 	kept := &whitened{
@@ -579,7 +646,11 @@ func TestStatisticIsTheStep(t *testing.T) {
 	for _, z := range r.at.Centers {
 		shortenTo(z, .5)
 	}
-	values := exactCells(t, stepStatistic{r.rows, r.at, .5}, budget.AddRemove, v)
+	values := exactCells(
+		t,
+		stepStatistic{r.rows, r.at, .5},
+		budget.AddRemove, v,
+	)
 	m := r.rows.takeWhitener()
 	m.whitenBlock(v.Block(0, v.Len()))
 	want := make([]float64, len(values))
@@ -597,7 +668,8 @@ func TestStatisticIsTheStep(t *testing.T) {
 			w[j] = r.at.Gamma * (2*dot(x[:6], z) - dot(z, z)*x[6]/r.at.One)
 		}
 		likely := r.likelyClass(w)
-		if int(predicted[i]) != likely && x[6] >= r.at.One-1e-9 {
+		if int(predicted[i]) != likely &&
+			x[6] >= r.at.One-1e-9 {
 			t.Errorf(
 				"record %d: the model predicts %v, its logits %d",
 				i,
@@ -617,7 +689,10 @@ func TestStatisticIsTheStep(t *testing.T) {
 		x := float64(got) / (mechanism.FixedOne * mechanism.FixedOne)
 		if math.Abs(x-want[k]) > 40*
 			3e-4 {
-			t.Errorf("entry %d: %v, want %v", k, x, want[k])
+			t.Errorf(
+				"entry %d: %v, want %v",
+				k, x, want[k],
+			)
 		}
 	}
 }
@@ -660,7 +735,10 @@ func TestCentersAreWhereThePrototypesAre(t *testing.T) {
 // TestStretchOfNoiseIsUniform checks that if noise hides everything, all directions are stretched equally, and that
 // without noise the mean squared norm is the requested one.
 func TestStretchOfNoiseIsUniform(t *testing.T) {
-	hidden := stretchFactors([]float64{-30, -1, 2, 40}, 1e6, 100, .8)
+	hidden := stretchFactors(
+		[]float64{-30, -1, 2, 40},
+		1e6, 100, .8,
+	)
 	if hidden[0]/hidden[3] > 1.01 {
 		t.Errorf("%v", hidden)
 	}
@@ -670,7 +748,11 @@ func TestStretchOfNoiseIsUniform(t *testing.T) {
 		sum += s * s * values[i] / 1000
 	}
 	checkNear(t, "mean squared norm", sum, .8)
-	for _, list := range [][]float64{{-3, -2}, {0, 0}, {1e-300, 1e300}} {
+	for _, list := range [][]float64{
+		{-3, -2},
+		{0, 0},
+		{1e-300, 1e300},
+	} {
 		for _, s := range stretchFactors(list, 1e-8, 1, .8) {
 			if !(s > 0 && s < 1e60) {
 				t.Errorf("%v: %v", list, s)

@@ -51,10 +51,23 @@ func replayFault(
 		rows []record
 		ids  []uint64
 	}
-	for _, at := range []int{0, len(base) / 2, len(base) - 1} {
+	for _, at := range []int{
+		0, len(base) / 2,
+		len(base) - 1,
+	} {
 		for _, extra := range []record{
-			{a: math.Inf(1), b: -1e308, k: 9, code: 0},
-			{a: -2, b: 300, k: 0, code: 1},
+			{
+				a:    math.Inf(1),
+				b:    -1e308,
+				k:    9,
+				code: 0,
+			},
+			{
+				a:    -2,
+				b:    300,
+				k:    0,
+				code: 1,
+			},
 		} {
 			replaced := slices.Clone(base)
 			replaced[at] = extra
@@ -91,7 +104,10 @@ func TestReplay(t *testing.T) {
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 				found, other, closest := replayFault(t, classes, epsilon, rel, 0)
 				for _, fault := range found {
-					t.Errorf("%d classes, %v: %s", classes, rel, fault)
+					t.Errorf(
+						"%d classes, %v: %s",
+						classes, rel, fault,
+					)
 				}
 				if other || closest < .5 {
 					t.Errorf(
@@ -121,7 +137,10 @@ func TestPlantedFaultsAreDetected(t *testing.T) {
 			seen = len(found) > 0 || other
 			clean, same, _ := replayFault(t, 3, epsilon, budget.AddRemove, 0)
 			if len(clean) > 0 || same {
-				t.Errorf("epsilon %v without the fault: %v", epsilon, clean)
+				t.Errorf(
+					"epsilon %v without the fault: %v",
+					epsilon, clean,
+				)
 			}
 		}
 		if !seen {

@@ -78,7 +78,10 @@ func frobeniusNorm(x [][]float64) float64 {
 func checkNear(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= 1e-6) {
-		t.Errorf("%s: %.9f, want %.9f", what, got, want)
+		t.Errorf(
+			"%s: %.9f, want %.9f",
+			what, got, want,
+		)
 	}
 }
 
@@ -86,7 +89,11 @@ func checkNear(t *testing.T, what string, got, want float64) {
 func waveSample() (x, z [][]float64, y, class []int32) {
 	x = sineMatrix(60, 3)
 	for _, r := range x {
-		scores := []float64{r[0] + r[1], 2 * r[1] * r[2], -r[0]}
+		scores := []float64{
+			r[0] + r[1],
+			2 * r[1] * r[2],
+			-r[0],
+		}
 		best := int32(0)
 		for c, s := range scores {
 			if s > scores[best] {
@@ -145,19 +152,34 @@ func TestSoftmaxMatchesSpecification(t *testing.T) {
 		}
 	}
 	if wrong != 2 {
-		t.Errorf("%d records are nearest to another class, want 2", wrong)
+		t.Errorf(
+			"%d records are nearest to another class, want 2",
+			wrong,
+		)
 	}
 }
 
 func TestTinySpecification(t *testing.T) {
-	x := [][]float64{{0, 0}, {1, 0}, {0, 1}, {2, 2}, {3, 2}, {2, 3}}
+	x := [][]float64{
+		{0, 0}, {1, 0},
+		{0, 1}, {2, 2},
+		{3, 2}, {2, 3},
+	}
 	y := []int32{0, 0, 0, 1, 1, 1}
-	loss, g := exactObjective(x, [][]float64{{.5, .5}, {2, 1}}, y, []int32{0, 1}, .5)
+	loss, g := exactObjective(
+		x,
+		[][]float64{{.5, .5}, {2, 1}},
+		y, []int32{0, 1}, .5,
+	)
 	checkNear(t, "L", loss, .945773797)
 	for k, want := range []float64{.419699894, .650496574, -.844941514, -.792243781} {
 		checkNear(t, "G", g[k/2][k%2], want)
 	}
-	z := [][]float64{{.5, .5}, {0, 1.5}, {2, 1}, {3, 3}}
+	z := [][]float64{
+		{.5, .5},
+		{0, 1.5},
+		{2, 1}, {3, 3},
+	}
 	class := []int32{0, 1, 1, 0}
 	loss, _ = exactObjective(x, z, y, class, .5)
 	checkNear(t, "L of four", loss, 4.769413172)
@@ -217,12 +239,22 @@ func TestExp(t *testing.T) {
 		got := portableExp(x)
 		want := math.Exp(x)
 		if math.Abs(got-want) > 2e-15*want {
-			t.Fatalf("exp(%v) = %v, want %v", x, got, want)
+			t.Fatalf(
+				"exp(%v) = %v, want %v",
+				x, got, want,
+			)
 		}
 	}
-	for _, x := range []float64{-40.1, -1e300, math.Inf(-1), math.NaN()} {
+	for _, x := range []float64{
+		-40.1, -1e300,
+		math.Inf(-1),
+		math.NaN(),
+	} {
 		if portableExp(x) != 0 {
-			t.Errorf("exp(%v) = %v", x, portableExp(x))
+			t.Errorf(
+				"exp(%v) = %v",
+				x, portableExp(x),
+			)
 		}
 	}
 }
@@ -242,11 +274,17 @@ func TestWeightsAreBounded(t *testing.T) {
 			}
 			own := class[j] == 0
 			if own && v < 0 || !own && v > 0 {
-				t.Fatalf("weight %v of class %d", v, class[j])
+				t.Fatalf(
+					"weight %v of class %d",
+					v, class[j],
+				)
 			}
 		}
 		if length > math.Sqrt2*(1-right)+1e-12 {
-			t.Fatalf("|w| = %v and P = %v of %v", length, right, logits)
+			t.Fatalf(
+				"|w| = %v and P = %v of %v",
+				length, right, logits,
+			)
 		}
 		return length
 	}
@@ -260,11 +298,16 @@ func TestWeightsAreBounded(t *testing.T) {
 		longest = max(longest, check(t, logits, []int32{0, 0, 1, 2}))
 	}
 	if longest < math.Sqrt2-1e-9 {
-		t.Errorf("the longest weights have norm %v, want the root of 2", longest)
+		t.Errorf(
+			"the longest weights have norm %v, want the root of 2",
+			longest,
+		)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 9).Draw(t, "n")
-		logits := rapid.SliceOfN(rapid.Float64Range(-60, 60), n, n).Draw(t, "logits")
+		logits := rapid.SliceOfN(
+			rapid.Float64Range(-60, 60), n, n,
+		).Draw(t, "logits")
 		class := rapid.SliceOfN(rapid.Int32Range(0, 2), n, n).Draw(t, "class")
 		class[0] = 0
 		check(t, logits, class)
@@ -282,6 +325,9 @@ func TestLargestLogitWins(t *testing.T) {
 	}
 	nearestWeights(logits, []int32{0, 1, 1, 1}, 9)
 	if dot(logits, logits) != 0 {
-		t.Errorf("a record in no class is in a cell: %v", logits)
+		t.Errorf(
+			"a record in no class is in a cell: %v",
+			logits,
+		)
 	}
 }

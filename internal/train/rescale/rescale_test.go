@@ -19,11 +19,18 @@ func TestRulesAreTotal(t *testing.T) {
 		last := math.Inf(-1)
 		for _, y := range numbers {
 			z := r.Apply(y)
-			if r.Transform != None && (math.IsNaN(z) || math.IsInf(z, 0)) {
-				t.Errorf("%+v of %v is %v", r, y, z)
+			if r.Transform != None &&
+				(math.IsNaN(z) || math.IsInf(z, 0)) {
+				t.Errorf(
+					"%+v of %v is %v",
+					r, y, z,
+				)
 			}
 			if z < last {
-				t.Errorf("%+v of %v is %v, below that of a smaller number", r, y, z)
+				t.Errorf(
+					"%+v of %v is %v, below that of a smaller number",
+					r, y, z,
+				)
 			}
 			last = z
 			back := r.Transform.Inverse(z)
@@ -31,12 +38,18 @@ func TestRulesAreTotal(t *testing.T) {
 				y < 1e300 &&
 				!r.Ranged &&
 				math.Abs(back-y) > 1e-12*y {
-				t.Errorf("%+v of %v goes back to %v", r, y, back)
+				t.Errorf(
+					"%+v of %v goes back to %v",
+					r, y, back,
+				)
 			}
 		}
 		z := r.Apply(math.NaN())
 		if z == z {
-			t.Errorf("%+v of a missing cell is %v", r, z)
+			t.Errorf(
+				"%+v of a missing cell is %v",
+				r, z,
+			)
 		}
 	}
 }

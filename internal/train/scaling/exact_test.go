@@ -26,7 +26,10 @@ func TestPublicColumnsAreFree(t *testing.T) {
 			Relation: rel,
 		}).Plan()
 		if !private {
-			t.Errorf("%v: a range that is private is not priced", rel)
+			t.Errorf(
+				"%v: a range that is private is not priced",
+				rel,
+			)
 		}
 	}
 	p := Private{
@@ -45,7 +48,11 @@ func TestPublicColumnsAreFree(t *testing.T) {
 	node, _ := p.Plan()
 	priced, err := budget.Calibrate(
 		budget.Sequence("run", node),
-		budget.Target{Epsilon: 5, Delta: 1e-6, Relation: p.Relation},
+		budget.Target{
+			Epsilon:  5,
+			Delta:    1e-6,
+			Relation: p.Relation,
+		},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +61,11 @@ func TestPublicColumnsAreFree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := p.Run(context.Background(), s.Sub("scaling"), memory.NewRecords(tab.View()))
+	got, err := p.Run(
+		context.Background(),
+		s.Sub("scaling"),
+		memory.NewRecords(tab.View()),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,10 +78,18 @@ func TestPublicColumnsAreFree(t *testing.T) {
 		Numbers:   Count{Value: 3000},
 	})
 	if got[0] != want {
-		t.Errorf("range %+v, want %+v", got[0], want)
+		t.Errorf(
+			"range %+v, want %+v",
+			got[0], want,
+		)
 	}
-	if got[1].Exact || got[1].Declared || got[1].Lower == x[0] {
-		t.Errorf("the private column has the range %+v", got[1])
+	if got[1].Exact ||
+		got[1].Declared ||
+		got[1].Lower == x[0] {
+		t.Errorf(
+			"the private column has the range %+v",
+			got[1],
+		)
 	}
 	// One of two columns is private, so only one needs noise.
 	e := s.Events()[0]
@@ -95,11 +114,15 @@ func TestExactIsTotal(t *testing.T) {
 			memory.NewRecords(tab.View()),
 			0,
 		)
-		if err != nil || !r.Exact || !(r.Half() > 0) || math.IsInf(r.Upper-r.Lower, 0) {
+		if err != nil ||
+			!r.Exact ||
+			!(r.Half() > 0) ||
+			math.IsInf(r.Upper-r.Lower, 0) {
 			t.Fatalf("%+v, %v", r, err)
 		}
 		for _, v := range x {
-			if math.Abs(v) < widest && (v < r.Lower || v > r.Upper) {
+			if math.Abs(v) < widest &&
+				(v < r.Lower || v > r.Upper) {
 				t.Fatalf("%v is outside %+v", v, r)
 			}
 		}
@@ -121,7 +144,13 @@ func TestExactRangesOfMostRecords(t *testing.T) {
 	columns := []dataset.Column{
 		{Name: "x"},
 		{Name: "rare"},
-		{Name: "y", Ranged: true, Lower: 0, Upper: 1, Private: true},
+		{
+			Name:    "y",
+			Ranged:  true,
+			Lower:   0,
+			Upper:   1,
+			Private: true,
+		},
 	}
 	tab, err := dataset.NewTable(
 		dataset.Schema{Columns: columns},
@@ -153,9 +182,15 @@ func TestExactRangesOfMostRecords(t *testing.T) {
 	if math.Abs(out[0].Lower-(middle-half)) > 1 ||
 		math.Abs(out[0].Upper-(middle+half)) > 1 ||
 		out[0].Numbers.Value != n {
-		t.Errorf("x: %+v, want about %v to %v", out[0], middle-half, middle+half)
+		t.Errorf(
+			"x: %+v, want about %v to %v",
+			out[0], middle-half, middle+half,
+		)
 	}
 	if out[1].Lower != 0 || out[1].Upper != 5 {
-		t.Errorf("a nearly constant column: %+v", out[1])
+		t.Errorf(
+			"a nearly constant column: %+v",
+			out[1],
+		)
 	}
 }

@@ -12,7 +12,10 @@ import (
 // TestIndicatorEncodes checks that a missing cell has the median in its own entry and the root of .2 in that of its
 // indicator, that every other cell has 0 there, and that the norm limit is that of the column alone.
 func TestIndicatorEncodes(t *testing.T) {
-	columns := []dataset.Column{{Name: "a", Indicator: true}, {Name: "b"}}
+	columns := []dataset.Column{
+		{Name: "a", Indicator: true},
+		{Name: "b"},
+	}
 	tab, err := dataset.NewTable(
 		dataset.Schema{Columns: columns},
 		[]dataset.ColumnData{
@@ -26,14 +29,29 @@ func TestIndicatorEncodes(t *testing.T) {
 	}
 	e := NewEncoder(
 		columns,
-		[]Range{{Lower: -1, Upper: 1, HasMedian: true, Median: .5}, {Lower: -1, Upper: 1}},
+		[]Range{
+			{
+				Lower:     -1,
+				Upper:     1,
+				HasMedian: true,
+				Median:    .5,
+			},
+			{Lower: -1, Upper: 1},
+		},
 	)
-	rows := [][]int16{make([]int16, 2), make([]int16, 2), make([]int16, 2)}
+	rows := [][]int16{
+		make([]int16, 2),
+		make([]int16, 2),
+		make([]int16, 2),
+	}
 	e.Encode(tab.View().Block(0, 2), rows, &Scratch{})
 	const one = mechanism.FixedOne
 	for k, want := range [][2]int16{{one, one / 2}, {0, 7327}, {0, 0}} { // 7327 = trunc(sqrt(.2) 2^14)
 		if [2]int16(rows[k]) != want {
-			t.Errorf("entry %d: %v, want %v", k, rows[k], want)
+			t.Errorf(
+				"entry %d: %v, want %v",
+				k, rows[k], want,
+			)
 		}
 	}
 	got := e.NormLimit(.5)
@@ -68,7 +86,11 @@ func TestIndicatorSensitivity(t *testing.T) {
 	n := len(data[0])
 	tab, err := dataset.NewTable(
 		dataset.Schema{Columns: columns},
-		[]dataset.ColumnData{{Floats: data[0]}, {Floats: data[1]}, {Floats: data[2]}},
+		[]dataset.ColumnData{
+			{Floats: data[0]},
+			{Floats: data[1]},
+			{Floats: data[2]},
+		},
 		nil,
 	)
 	if err != nil {
@@ -98,7 +120,11 @@ func TestIndicatorSensitivity(t *testing.T) {
 		for k := range rows {
 			rows[k] = make([]int16, n)
 		}
-		e.Encode(tab.View().Block(0, n), rows[:len(rows)-1], &Scratch{})
+		e.Encode(
+			tab.View().Block(0, n),
+			rows[:len(rows)-1],
+			&Scratch{},
+		)
 		for i := range n {
 			rows[len(rows)-1][i] = FixedPoint(.5)
 		}
@@ -117,7 +143,8 @@ func TestIndicatorSensitivity(t *testing.T) {
 				a := dot(i, i)
 				b := dot(j, j)
 				c := dot(i, j)
-				if a > limit || a*a+b*b-2*c*c > 2*limit*limit {
+				if a > limit ||
+					a*a+b*b-2*c*c > 2*limit*limit {
 					t.Fatalf(
 						"median %v, records %d and %d: squares %v and %v, limit %v",
 						median,
@@ -128,11 +155,17 @@ func TestIndicatorSensitivity(t *testing.T) {
 						limit,
 					)
 				}
-				closest = max(closest, (a*a+b*b-2*c*c)/(2*limit*limit))
+				closest = max(
+					closest,
+					(a*a+b*b-2*c*c)/(2*limit*limit),
+				)
 			}
 		}
 	}
 	if closest < .9 {
-		t.Errorf("no pair comes closer to the bound than %v of it", closest)
+		t.Errorf(
+			"no pair comes closer to the bound than %v of it",
+			closest,
+		)
 	}
 }

@@ -28,7 +28,10 @@ func TestSameRowsOnEveryMachine(t *testing.T) {
 		ranges = append(
 			ranges,
 			widenInterval(
-				outerQuantiles([]float64{3, 1. / 3, 7, 11, .1}, whole, .05),
+				outerQuantiles(
+					[]float64{3, 1. / 3, 7, 11, .1},
+					whole, .05,
+				),
 				1.1,
 			),
 		)
@@ -58,6 +61,9 @@ func TestSameRowsOnEveryMachine(t *testing.T) {
 	const want = "efea6d99e449488c"
 	got := fmt.Sprintf("%x", hash.Sum64())
 	if got != want {
-		t.Errorf("%s: the rows have the hash %s, not %s", runtime.GOARCH, got, want)
+		t.Errorf(
+			"%s: the rows have the hash %s, not %s",
+			runtime.GOARCH, got, want,
+		)
 	}
 }

@@ -16,7 +16,11 @@ func sineCounts(bins int, added map[int]float64) noisyCounts {
 
 // TestScanRange reproduces the specification.
 func TestScanRange(t *testing.T) {
-	peak := map[int]float64{20: 400, 21: 900, 22: 300}
+	peak := map[int]float64{
+		20: 400,
+		21: 900,
+		22: 300,
+	}
 	for _, c := range []struct {
 		bins         int
 		whole        interval
@@ -27,10 +31,18 @@ func TestScanRange(t *testing.T) {
 		{32, interval{.5, 2}, peak, 1500, 1.441209129, 1.573148154},
 		{256, interval{.5, 2}, peak, 1500, .617651141, .634143519},
 		{32, interval{.5, 2}, nil, 0, .5, 2},
-		{32, interval{256, 512}, map[int]float64{7: 1000}, 1000, 312.16, 319.84},
+		{
+			32, interval{256, 512},
+			map[int]float64{7: 1000},
+			1000, 312.16, 319.84,
+		},
 	} {
-		got := scanRange(sineCounts(c.bins, c.added), c.whole, .02, c.seen)
-		if math.Abs(got.Lower-c.lower) > 5e-10 || math.Abs(got.Upper-c.upper) > 5e-10 {
+		got := scanRange(
+			sineCounts(c.bins, c.added),
+			c.whole, .02, c.seen,
+		)
+		if math.Abs(got.Lower-c.lower) > 5e-10 ||
+			math.Abs(got.Upper-c.upper) > 5e-10 {
 			t.Errorf(
 				"%d bins of %v: [%.9f, %.9f], want [%.9f, %.9f]",
 				c.bins,

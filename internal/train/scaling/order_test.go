@@ -22,7 +22,10 @@ func TestOrder(t *testing.T) {
 		x := rapid.SliceOf(rapid.OneOf(rapid.Float64(), odd)).Draw(t, "x")
 		tab, err := dataset.NewTable(
 			dataset.Schema{Columns: []dataset.Column{{Name: "a"}, {Name: "b"}}},
-			[]dataset.ColumnData{{Floats: make([]float64, len(x))}, {Floats: x}},
+			[]dataset.ColumnData{
+				{Floats: make([]float64, len(x))},
+				{Floats: x},
+			},
 			nil,
 		)
 		if err != nil {
@@ -45,15 +48,22 @@ func TestOrder(t *testing.T) {
 			}
 		}
 		slices.Sort(want)
-		if numbers[0] != int64(len(want)) || numbers[1] != int64(len(x)) {
-			t.Fatalf("%v numbers, want %d and %d", numbers, len(want), len(x))
+		if numbers[0] != int64(len(want)) ||
+			numbers[1] != int64(len(x)) {
+			t.Fatalf(
+				"%v numbers, want %d and %d",
+				numbers, len(want), len(x),
+			)
 		}
 		if n := len(want); n > 0 {
 			for k, at := range []int{0, (n - 1) / 2, n - 1} {
 				got := places[0].valueOf(k)
 				if math.Float64bits(got) != math.Float64bits(
 					want[at]) {
-					t.Errorf("number %d of %d is %v, want %v", at, n, got, want[at])
+					t.Errorf(
+						"number %d of %d is %v, want %v",
+						at, n, got, want[at],
+					)
 				}
 			}
 		}

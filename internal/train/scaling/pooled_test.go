@@ -44,13 +44,22 @@ func TestPooledRange(t *testing.T) {
 			}
 		}
 		got := exponentRange(noisyCounts{single, 1}, threshold, threshold, featureReading)
-		if got.unseen || got.negative != (c.lower < 0) || got.positive != (c.upper > 0) {
-			t.Errorf("[%v, %v]: %+v", c.lower, c.upper, got)
+		if got.unseen ||
+			got.negative != (c.lower < 0) ||
+			got.positive != (c.upper > 0) {
+			t.Errorf(
+				"[%v, %v]: %+v",
+				c.lower, c.upper, got,
+			)
 		}
 		if got.lower < c.low ||
 			got.upper > c.high ||
 			got.upper-got.lower < .5*(c.upper-c.lower) {
-			t.Errorf("[%v, %v]: range [%v, %v]", c.lower, c.upper, got.lower, got.upper)
+			t.Errorf(
+				"[%v, %v]: range [%v, %v]",
+				c.lower, c.upper, got.lower,
+				got.upper,
+			)
 		}
 		got = exponentRange(
 			noisyCounts{pooledCounts(x, c.records/2), 1},
@@ -59,7 +68,10 @@ func TestPooledRange(t *testing.T) {
 			featureReading,
 		)
 		if !got.unseen {
-			t.Errorf("[%v, %v], faint: %+v", c.lower, c.upper, got)
+			t.Errorf(
+				"[%v, %v], faint: %+v",
+				c.lower, c.upper, got,
+			)
 		}
 	}
 }
@@ -100,12 +112,26 @@ func TestSingleBinRangeHasNeighbours(t *testing.T) {
 		lower, upper float64
 	}{
 		{map[int]float64{0: 11}, 2, 4},
-		{map[int]float64{0: 11, 1: 2.9, -1: 2.9}, 2, 4},
+		{
+			map[int]float64{
+				0:  11,
+				1:  2.9,
+				-1: 2.9,
+			},
+			2, 4,
+		},
 		{map[int]float64{0: 11, 1: 3.1}, 2, 8},
 		{map[int]float64{0: 11, -1: 2.5, -2: 2.5}, .5, 4}, // 5 is above 3 sqrt 2
 		{map[int]float64{0: 11, 3: 9}, 2, 32},
 		{map[int]float64{0: 11, 4: 9}, 2, 4},
-		{map[int]float64{0: 11, 1: 4, 2 * (zeroBin - bin): 4}, -8, 8},
+		{
+			map[int]float64{
+				0:                   11,
+				1:                   4,
+				2 * (zeroBin - bin): 4,
+			},
+			-8, 8,
+		},
 	} {
 		counts := make([]float64, exponentBins)
 		for d, n := range c.counts {
@@ -125,7 +151,10 @@ func TestSingleBinRangeHasNeighbours(t *testing.T) {
 			featureReading,
 		)
 		if got.lower != 2 || got.upper != 4 {
-			t.Errorf("%v, a feature: %+v", c.counts, got)
+			t.Errorf(
+				"%v, a feature: %+v",
+				c.counts, got,
+			)
 		}
 		slices.Reverse(counts)
 		got = exponentRange(
@@ -135,7 +164,10 @@ func TestSingleBinRangeHasNeighbours(t *testing.T) {
 			targetReading,
 		)
 		if got.lower != -c.upper || got.upper != -c.lower {
-			t.Errorf("%v, negative: %+v", c.counts, got)
+			t.Errorf(
+				"%v, negative: %+v",
+				c.counts, got,
+			)
 		}
 	}
 }

@@ -16,11 +16,20 @@ import (
 func TestExactNeedsTheRelation(t *testing.T) {
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "x"},
-		{Name: "y", Private: true, Ranged: true, Lower: 0, Upper: 1},
+		{
+			Name:    "y",
+			Private: true,
+			Ranged:  true,
+			Lower:   0,
+			Upper:   1,
+		},
 	}}
 	tab, err := dataset.NewTable(
 		schema,
-		[]dataset.ColumnData{{Floats: []float64{3, 8}}, {Floats: []float64{0, 1}}},
+		[]dataset.ColumnData{
+			{Floats: []float64{3, 8}},
+			{Floats: []float64{0, 1}},
+		},
 		nil,
 	)
 	if err != nil {
@@ -30,7 +39,11 @@ func TestExactNeedsTheRelation(t *testing.T) {
 		budget.SubstitutePrivateColumns} {
 		priced, err := budget.Calibrate(
 			budget.Sequence("run", budget.GaussianLeaf("other", 1, 1)),
-			budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel},
+			budget.Target{
+				Epsilon:  1,
+				Delta:    1e-6,
+				Relation: rel,
+			},
 		)
 		if err != nil {
 			t.Fatal(err)
@@ -44,13 +57,24 @@ func TestExactNeedsTheRelation(t *testing.T) {
 			Target:   -1,
 			Relation: budget.SubstitutePrivateColumns,
 		}
-		ranges, err := p.Run(context.Background(), s, memory.NewRecords(tab.View()))
+		ranges, err := p.Run(
+			context.Background(), s,
+			memory.NewRecords(tab.View()),
+		)
 		if rel == budget.SubstitutePrivateColumns {
-			if err != nil || ranges[0].Lower != 3 || ranges[0].Upper != 8 {
-				t.Errorf("%v: %+v, %v", rel, ranges, err)
+			if err != nil ||
+				ranges[0].Lower != 3 ||
+				ranges[0].Upper != 8 {
+				t.Errorf(
+					"%v: %+v, %v",
+					rel, ranges, err,
+				)
 			}
 		} else if !errors.Is(err, mechanism.ErrRelation) || ranges != nil {
-			t.Errorf("%v: %+v, %v", rel, ranges, err)
+			t.Errorf(
+				"%v: %+v, %v",
+				rel, ranges, err,
+			)
 		}
 	}
 }

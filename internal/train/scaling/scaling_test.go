@@ -54,7 +54,11 @@ func runScaling(t testing.TB, p Private, epsilon float64, tab *dataset.Table) []
 	}
 	priced, err := budget.Calibrate(
 		budget.Sequence("run", node),
-		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: p.Relation},
+		budget.Target{
+			Epsilon:  epsilon,
+			Delta:    1e-6,
+			Relation: p.Relation,
+		},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +67,11 @@ func runScaling(t testing.TB, p Private, epsilon float64, tab *dataset.Table) []
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := p.Run(context.Background(), s.Sub("scaling"), memory.NewRecords(tab.View()))
+	out, err := p.Run(
+		context.Background(),
+		s.Sub("scaling"),
+		memory.NewRecords(tab.View()),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,21 +129,36 @@ func TestTargetKeepsItsSign(t *testing.T) {
 	tab, columns := numericTable(t, x, x)
 	r := releaseRanges(t, 50, 1, tab, columns)
 	if r[0].Lower >= 0 || r[1].Lower != 0 {
-		t.Errorf("feature %+v, target %+v", r[0], r[1])
+		t.Errorf(
+			"feature %+v, target %+v",
+			r[0], r[1],
+		)
 	}
 }
 
 // TestDeclaredRangesAreKept checks that declared ranges are kept and are free.
 func TestDeclaredRangesAreKept(t *testing.T) {
 	columns := []dataset.Column{
-		{Name: "a", Ranged: true, Lower: -2, Upper: 5},
-		{Name: "b", Kind: dataset.Category, Categories: []string{"x"}},
+		{
+			Name:   "a",
+			Ranged: true,
+			Lower:  -2,
+			Upper:  5,
+		},
+		{
+			Name:       "b",
+			Kind:       dataset.Category,
+			Categories: []string{"x"},
+		},
 	}
 	p := Private{Columns: columns}
 	if _, private := p.Plan(); private {
 		t.Error("a declared range is priced")
 	}
-	got, err := p.Run(context.Background(), nil, memory.NewRecords(dataset.View{}))
+	got, err := p.Run(
+		context.Background(), nil,
+		memory.NewRecords(dataset.View{}),
+	)
 	if err != nil ||
 		got[0] != (Range{Lower: -2, Upper: 5, Declared: true}) ||
 		got[1] != (Range{}) {
@@ -169,7 +192,10 @@ func TestRangesOfAnyTableAreFinite(t *testing.T) {
 					if !(r.Lower < r.Upper) ||
 						math.IsInf(r.Lower, 0) ||
 						math.IsInf(r.Upper, 0) {
-						t.Errorf("%s at %v: [%v, %v]", name, epsilon, r.Lower, r.Upper)
+						t.Errorf(
+							"%s at %v: [%v, %v]",
+							name, epsilon, r.Lower, r.Upper,
+						)
 					}
 				}
 			}
@@ -185,14 +211,20 @@ func TestExponentBins(t *testing.T) {
 		bx := exponentBin(x)
 		by := exponentBin(y)
 		if x < y && bx > by {
-			t.Fatalf("%v in bin %d, %v in bin %d", x, bx, y, by)
+			t.Fatalf(
+				"%v in bin %d, %v in bin %d",
+				x, bx, y, by,
+			)
 		}
 		lower, upper := exponentEdges(int(bx))
 		a := math.Abs(x)
 		if a >= math.Ldexp(1, minExponent) &&
 			a < math.Ldexp(1, maxExponent+1) &&
 			(x < lower || x > upper) {
-			t.Fatalf("%v outside [%v, %v]", x, lower, upper)
+			t.Fatalf(
+				"%v outside [%v, %v]",
+				x, lower, upper,
+			)
 		}
 	})
 	for _, x := range []float64{5e-324, 0x1p-1030, 0x1p-1022, 0x1p-65, 0x1p-64, .75, 1, 0x1p63,
@@ -219,7 +251,11 @@ func TestExponentBins(t *testing.T) {
 		t.Error("a missing value is counted")
 	}
 	bins := make([]uint16, 6)
-	linearBins(bins, []float64{math.NaN(), -7, 0, .5, 1, 9}, interval{0, 1}, Bins)
+	linearBins(
+		bins,
+		[]float64{math.NaN(), -7, 0, .5, 1, 9},
+		interval{0, 1}, Bins,
+	)
 	if !slices.Equal(bins, []uint16{noBin, 0, 0, Bins / 2, Bins - 1, Bins - 1}) {
 		t.Errorf("linear bins %v", bins)
 	}
@@ -234,8 +270,12 @@ func TestExponentBins(t *testing.T) {
 func TestThresholdMatchesSpecification(t *testing.T) {
 	sigma := math.Sqrt(10) / .3
 	threshold := sigma * math.Sqrt(2*math.Log(exponentBins*10/spurious))
-	if math.Abs(sigma-10.5409) > 1e-4 || math.Abs(threshold-52.6135) > 1e-4 {
-		t.Errorf("sigma %.4f, threshold %.4f", sigma, threshold)
+	if math.Abs(sigma-10.5409) > 1e-4 ||
+		math.Abs(threshold-52.6135) > 1e-4 {
+		t.Errorf(
+			"sigma %.4f, threshold %.4f",
+			sigma, threshold,
+		)
 	}
 }
 
@@ -245,7 +285,8 @@ func TestQuantilesOfCounts(t *testing.T) {
 		counts[i] = 100
 	}
 	q := outerQuantiles(counts, interval{0, 10}, .05)
-	if math.Abs(q.Lower-.5) > 1e-12 || math.Abs(q.Upper-9.5) > 1e-12 {
+	if math.Abs(q.Lower-.5) > 1e-12 ||
+		math.Abs(q.Upper-9.5) > 1e-12 {
 		t.Errorf("uniform counts: %v", q)
 	}
 	for name, counts := range map[string][]float64{
@@ -263,14 +304,22 @@ func TestQuantilesOfCounts(t *testing.T) {
 func TestEncode(t *testing.T) {
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "a"},
-		{Name: "b", HasMissing: true, Missing: 4},
+		{
+			Name:       "b",
+			HasMissing: true,
+			Missing:    4,
+		},
 		{
 			Name:       "c",
 			Kind:       dataset.Category,
 			Categories: []string{"x", "y"},
 			Other:      true,
 		},
-		{Name: "d", Kind: dataset.Category, Categories: []string{"x", "y"}},
+		{
+			Name:       "d",
+			Kind:       dataset.Category,
+			Categories: []string{"x", "y"},
+		},
 	}}
 	tab, err := dataset.NewTable(
 		schema,
@@ -287,7 +336,11 @@ func TestEncode(t *testing.T) {
 	}
 	e := NewEncoder(
 		schema.Columns,
-		[]Range{{Lower: -1, Upper: 2}, {Lower: 0, Upper: 4}, {}, {}},
+		[]Range{
+			{Lower: -1, Upper: 2},
+			{Lower: 0, Upper: 4},
+			{}, {},
+		},
 	)
 	rows := make([][]int16, len(e.Slots()))
 	for k := range rows {
@@ -304,7 +357,11 @@ func TestEncode(t *testing.T) {
 	for k := range want {
 		for i := range want[k] {
 			if rows[k][i] != want[k][i] {
-				t.Errorf("slot %d, row %d: %d, want %d", k, i, rows[k][i], want[k][i])
+				t.Errorf(
+					"slot %d, row %d: %d, want %d",
+					k, i, rows[k][i],
+					want[k][i],
+				)
 			}
 		}
 	}
@@ -326,7 +383,11 @@ func TestEncodeIsTotal(t *testing.T) {
 			[]Range{{Lower: min(a, b), Upper: max(a, b)}},
 		)
 		out := make([]int16, 1)
-		e.encodeNumeric(out, []float64{rapid.Float64().Draw(t, "x")}, 0)
+		e.encodeNumeric(
+			out,
+			[]float64{rapid.Float64().Draw(t, "x")},
+			0,
+		)
 		if out[0] < -mechanism.FixedOne || out[0] > mechanism.FixedOne {
 			t.Fatalf("%d", out[0])
 		}
@@ -377,12 +438,17 @@ func TestPureRanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := got[0]
-	if r.Unread || !(r.Lower > -3 && r.Lower < 4 && r.Upper > 12 && r.Upper < 22) {
+	if r.Unread ||
+		!(r.Lower > -3 && r.Lower < 4 && r.Upper > 12 && r.Upper < 22) {
 		t.Errorf("range %+v", r)
 	}
 	for _, e := range s.Events() {
-		if e.Law.Kind != budget.Pure || math.Abs(e.Law.Epsilon-1) > 1e-9 {
-			t.Errorf("%s is %+v", e.Path, e.Law)
+		if e.Law.Kind != budget.Pure ||
+			math.Abs(e.Law.Epsilon-1) > 1e-9 {
+			t.Errorf(
+				"%s is %+v",
+				e.Path, e.Law,
+			)
 		}
 	}
 }
@@ -417,7 +483,10 @@ func TestOutlineHoldsTheTails(t *testing.T) {
 		}
 		width := x[len(x)-1] - x[0]
 		if outside > len(x)/100 || r.Upper-r.Lower > 4*width {
-			t.Errorf("%s: [%v, %v], %d values outside", name, r.Lower, r.Upper, outside)
+			t.Errorf(
+				"%s: [%v, %v], %d values outside",
+				name, r.Lower, r.Upper, outside,
+			)
 		}
 	}
 }
@@ -446,7 +515,9 @@ func TestOutlineOfZeros(t *testing.T) {
 			break
 		}
 	}
-	if !(r[0].Lower < 0 && r[0].Upper > 0) || r[0].Unread || !r[1].Unread {
+	if !(r[0].Lower < 0 && r[0].Upper > 0) ||
+		r[0].Unread ||
+		!r[1].Unread {
 		t.Errorf("%+v", r)
 	}
 }

@@ -15,13 +15,19 @@ func TestMedianOfCounts(t *testing.T) {
 	counts := []float64{30, 50, -4, 20, 10}
 	at, ok := median(noisyCounts{counts, .1}, interval{0, 5})
 	if !ok || math.Abs(at-1.46) > 1e-12 {
-		t.Errorf("median %v, %v, want 1.46", at, ok)
+		t.Errorf(
+			"median %v, %v, want 1.46",
+			at, ok,
+		)
 	}
 	// The total, 106, is 3 standard deviations of its noise at sigma 15.80.
 	for sigma, want := range map[float64]bool{15.7: true, 15.9: false} {
 		_, ok := median(noisyCounts{counts, sigma}, interval{0, 5})
 		if ok != want {
-			t.Errorf("noise %v: a median is read: %v", sigma, ok)
+			t.Errorf(
+				"noise %v: a median is read: %v",
+				sigma, ok,
+			)
 		}
 	}
 	for name, counts := range map[string][]float64{
@@ -53,8 +59,12 @@ func TestMissingIsTheMedian(t *testing.T) {
 	r := releaseRanges(t, 20, -1, tab, columns)[0]
 	e := NewEncoder(columns, []Range{r})
 	at := e.Missing(0)
-	if math.Abs(at-math.Exp(2)) > 1 || r.Center() < 15 {
-		t.Errorf("a missing cell becomes %v, the middle is %v", at, r.Center())
+	if math.Abs(at-math.Exp(2)) > 1 ||
+		r.Center() < 15 {
+		t.Errorf(
+			"a missing cell becomes %v, the middle is %v",
+			at, r.Center(),
+		)
 	}
 	exact, err := Exact(
 		t.Context(),
@@ -62,8 +72,12 @@ func TestMissingIsTheMedian(t *testing.T) {
 		memory.NewRecords(tab.View()),
 		0,
 	)
-	if err != nil || math.Abs(exact.Fill()-math.Exp(2)) > .01 {
-		t.Errorf("a public column: %+v, %v", exact, err)
+	if err != nil ||
+		math.Abs(exact.Fill()-math.Exp(2)) > .01 {
+		t.Errorf(
+			"a public column: %+v, %v",
+			exact, err,
+		)
 	}
 	columns[0].HasMissing = true
 	columns[0].Missing = 3
@@ -84,25 +98,35 @@ func TestUnread(t *testing.T) {
 	for i := range none {
 		none[i] = math.NaN()
 	}
-	tab, columns := numericTable(t, rampValues(4000, 1, 100), none, rampValues(4000, 5, 6))
+	tab, columns := numericTable(
+		t, rampValues(4000, 1, 100), none,
+		rampValues(4000, 5, 6),
+	)
 	got := releaseRanges(t, 50, 2, tab, columns)
 	for j, want := range []bool{false, true, false} {
 		if got[j].Unread != want || got[j].Faint {
-			t.Errorf("column %d: %+v", j, got[j])
+			t.Errorf(
+				"column %d: %+v",
+				j, got[j],
+			)
 		}
 		n := got[j].Numbers
 		full := map[bool]float64{
 			false: 4000,
 			true:  0,
 		}[want]
-		if math.Abs(n.Value-full) > 7*n.Sigma || !(n.Sigma > 0) {
+		if math.Abs(n.Value-full) > 7*n.Sigma ||
+			!(n.Sigma > 0) {
 			t.Errorf("column %d has %+v numbers", j, n)
 		}
 	}
 	tab, columns = numericTable(t, rampValues(10, 1, 100), none[:10])
 	for j, r := range releaseRanges(t, .1, -1, tab, columns) {
 		if r.Unread && !r.Faint {
-			t.Errorf("ten records, column %d: %+v", j, r)
+			t.Errorf(
+				"ten records, column %d: %+v",
+				j, r,
+			)
 		}
 	}
 	// Under substitution the number of records is public and can be read directly.
@@ -121,7 +145,13 @@ func TestUnread(t *testing.T) {
 		memory.NewRecords(tab.View()),
 		0,
 	)
-	if err != nil || !r.Unread || r.Faint || !(r.Half() > 0) {
-		t.Errorf("a public column without a number: %+v, %v", r, err)
+	if err != nil ||
+		!r.Unread ||
+		r.Faint ||
+		!(r.Half() > 0) {
+		t.Errorf(
+			"a public column without a number: %+v, %v",
+			r, err,
+		)
 	}
 }

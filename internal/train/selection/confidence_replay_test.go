@@ -39,7 +39,9 @@ func effectsOf(rng *rand.Rand, kind, d int) []float64 {
 			out[j] = -out[j]
 		}
 	}
-	rng.Shuffle(d, func(i, j int) { out[i], out[j] = out[j], out[i] })
+	rng.Shuffle(d, func(i, j int) {
+		out[i], out[j] = out[j], out[i]
+	})
 	return out
 }
 
@@ -119,7 +121,10 @@ func TestConfidenceIsCalibrated(t *testing.T) {
 		{CRFS{K: k, Exact: true}, 2},
 		{DPFSDR{K: k, Exact: true}, 2},
 	} {
-		t.Run(fmt.Sprintf("%s %d classes", tt.x.Name(), tt.classes), func(t *testing.T) {
+		t.Run(fmt.Sprintf(
+			"%s %d classes",
+			tt.x.Name(), tt.classes,
+		), func(t *testing.T) {
 			checkCalibration(t, tt.x, tt.classes)
 		})
 	}
@@ -175,9 +180,16 @@ func checkCalibration(t *testing.T, x rater, classes int) {
 	for b, n := range count {
 		p := stated[b] / n
 		q := found[b] / n
-		t.Logf("range %d: stated %.3f, found %.3f of %v", b, p, q, n)
-		if !(n >= 100) || !(math.Abs(p-q) <= .05) {
-			t.Errorf("range %d: stated %.3f, found %.3f of %v", b, p, q, n)
+		t.Logf(
+			"range %d: stated %.3f, found %.3f of %v",
+			b, p, q, n,
+		)
+		if !(n >= 100) ||
+			!(math.Abs(p-q) <= .05) {
+			t.Errorf(
+				"range %d: stated %.3f, found %.3f of %v",
+				b, p, q, n,
+			)
 		}
 	}
 }

@@ -36,14 +36,20 @@ func drawRankTable(
 	for range n {
 		y := rng.NormFloat64()
 		for j := range d {
-			columns[j] = append(columns[j], y*effect/float64(j+1)+rng.NormFloat64())
+			columns[j] = append(
+				columns[j],
+				y*effect/float64(j+1)+rng.NormFloat64(),
+			)
 		}
 		columns[d] = append(columns[d], y)
 	}
 	var f Facts
 	var data []dataset.ColumnData
 	for j, c := range columns {
-		f.Columns = append(f.Columns, dataset.Column{Name: string(rune('a' + j))})
+		f.Columns = append(
+			f.Columns,
+			dataset.Column{Name: string(rune('a' + j))},
+		)
 		data = append(data, dataset.ColumnData{Floats: c})
 		f.Ranges = append(f.Ranges, scaling.Range{Lower: -4, Upper: 4})
 	}
@@ -73,10 +79,28 @@ func TestGapHolds(t *testing.T) {
 	v, f, scores := rankTable(t, 300, 12)
 	for _, x := range []SIS{
 		{K: 3, Score: ScoreTau},
-		{K: 3, Score: ScoreTau, TopK: mechanism.Peeling},
-		{K: 3, Score: ScoreTau, TopK: mechanism.Lipschitz},
-		{K: 3, Score: ScoreTau, TopK: mechanism.LipschitzExponential},
-		{K: 3, Score: ScoreTau, TopK: mechanism.Lipschitz, Gamma: .25, HasGamma: true},
+		{
+			K:     3,
+			Score: ScoreTau,
+			TopK:  mechanism.Peeling,
+		},
+		{
+			K:     3,
+			Score: ScoreTau,
+			TopK:  mechanism.Lipschitz,
+		},
+		{
+			K:     3,
+			Score: ScoreTau,
+			TopK:  mechanism.LipschitzExponential,
+		},
+		{
+			K:        3,
+			Score:    ScoreTau,
+			TopK:     mechanism.Lipschitz,
+			Gamma:    .25,
+			HasGamma: true,
+		},
 	} {
 		priced := classPriced(t, x, 3, f)
 		failures := 0
@@ -91,7 +115,10 @@ func TestGapHolds(t *testing.T) {
 				t.Fatal(err)
 			}
 			c, err := choice.Confidence(context.Background(), x.K)
-			if err != nil || c.Probabilities != nil || c.Gap == nil || !(c.Gap.Score > 0) {
+			if err != nil ||
+				c.Probabilities != nil ||
+				c.Gap == nil ||
+				!(c.Gap.Score > 0) {
 				t.Fatalf("%+v, %v", c, err)
 			}
 			missed := missedScore(scores, choice.Picked)
@@ -101,7 +128,10 @@ func TestGapHolds(t *testing.T) {
 			}
 		}
 		if failures > 30 || largest < 1./6 {
-			t.Errorf("%+v: %d failures, and at most %.2f of the gap", x, failures, largest)
+			t.Errorf(
+				"%+v: %d failures, and at most %.2f of the gap",
+				x, failures, largest,
+			)
 		}
 	}
 }
@@ -111,12 +141,19 @@ func TestGapHolds(t *testing.T) {
 // them. With one column chosen, the rounds of kendall have the scores of sis. More than 30 failures have a probability below 1e-6.
 func TestGapOverTables(t *testing.T) {
 	const tables = 200
-	for _, x := range []rater{Kendall{K: 1}, SIS{K: 3, Score: ScoreTau}} {
+	for _, x := range []rater{
+		Kendall{K: 1},
+		SIS{K: 3, Score: ScoreTau},
+	} {
 		rng := rand.New(rand.NewPCG(33, 1))
 		failures := 0
 		largest := 0.
 		for range tables {
-			v, f, scores := drawRankTable(t, rng, 200+rng.IntN(400), 6+rng.IntN(7), 1.5*rng.Float64())
+			v, f, scores := drawRankTable(
+				t, rng, 200+rng.IntN(400),
+				6+rng.IntN(7),
+				1.5*rng.Float64(),
+			)
 			k := 1
 			if sis, ok := x.(SIS); ok {
 				k = sis.K
@@ -139,7 +176,10 @@ func TestGapOverTables(t *testing.T) {
 		t.Logf("%+v: the gap of level %v holds in %d of %d tables; the largest miss is %.2f of it", x,
 			gapLevel, tables-failures, tables, largest)
 		if failures > 30 || largest < 1./10 {
-			t.Errorf("%+v: %d failures, and at most %.2f of the gap", x, failures, largest)
+			t.Errorf(
+				"%+v: %d failures, and at most %.2f of the gap",
+				x, failures, largest,
+			)
 		}
 	}
 }
@@ -193,7 +233,10 @@ func TestGapOfSelectors(t *testing.T) {
 		{SubLasso{K: 2, Buckets: 10}, "sublasso", 2, false},
 	} {
 		s := classSession(t, tt.x, 2, f)
-		choice, err := tt.x.Choose(context.Background(), s, f, memory.NewRecords(v))
+		choice, err := tt.x.Choose(
+			context.Background(), s, f,
+			memory.NewRecords(v),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +249,11 @@ func TestGapOfSelectors(t *testing.T) {
 			c.Gap.Rounds != tt.rounds ||
 			c.Gap.Reach == "" ||
 			c.Gap.Scores == "" {
-			t.Errorf("%s: %+v, want a score of %v", tt.x.Name(), *c.Gap, want)
+			t.Errorf(
+				"%s: %+v, want a score of %v",
+				tt.x.Name(),
+				*c.Gap, want,
+			)
 		}
 	}
 }

@@ -26,8 +26,14 @@ func TestFScores(t *testing.T) {
 	for i := range 400 {
 		class := rng.Int32N(3)
 		y = append(y, class)
-		columns[0] = append(columns[0], .3*float64(class)+.2*rng.NormFloat64())
-		columns[1] = append(columns[1], .5*columns[0][i]+.1*rng.NormFloat64())
+		columns[0] = append(
+			columns[0],
+			.3*float64(class)+.2*rng.NormFloat64(),
+		)
+		columns[1] = append(
+			columns[1],
+			.5*columns[0][i]+.1*rng.NormFloat64(),
+		)
 		groups[0] = append(groups[0], (class+rng.Int32N(2))%3)
 	}
 	v, f := classTable(t, 2, columns, groups, 3, 3, y)
@@ -35,7 +41,10 @@ func TestFScores(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	vectors := [][][]float64{{columns[0]}, {columns[1]}, nil}
+	vectors := [][][]float64{
+		{columns[0]},
+		{columns[1]}, nil,
+	}
 	for level := range int32(3) {
 		entry := make([]float64, len(y))
 		for i, g := range groups[0] {
@@ -59,7 +68,8 @@ func TestFScores(t *testing.T) {
 		total += want[j]
 	}
 	for j, w := range want {
-		if math.Abs(got.F[j]/w-1) > .01 || math.Abs(got.Importance[j]-w/total) > .01 {
+		if math.Abs(got.F[j]/w-1) > .01 ||
+			math.Abs(got.Importance[j]-w/total) > .01 {
 			t.Errorf(
 				"column %d: F %v, importance %v, want %v and %v",
 				j,
@@ -83,7 +93,10 @@ func TestFScores(t *testing.T) {
 		most = max(most, math.Abs(pearsonCorrelation(columns[0], e)))
 	}
 	if got := d.correlatedDegree(2, 0); math.Abs(got-most) > .01 {
-		t.Errorf("theta of the category column %v, want %v", got, most)
+		t.Errorf(
+			"theta of the category column %v, want %v",
+			got, most,
+		)
 	}
 }
 
@@ -134,7 +147,10 @@ func TestSurrogate(t *testing.T) {
 		a := rng.NormFloat64()
 		b := rng.NormFloat64()
 		columns[0] = append(columns[0], a+.7*float64(2*class-1))
-		columns[1] = append(columns[1], r*a+math.Sqrt(1-r*r)*b)
+		columns[1] = append(
+			columns[1],
+			r*a+math.Sqrt(1-r*r)*b,
+		)
 	}
 	v, f := classTable(t, 6, columns, nil, 0, 2, y)
 	d, err := exactDiscriminant(context.Background(), f, v)
@@ -150,11 +166,17 @@ func TestSurrogate(t *testing.T) {
 	}{
 		{[]int{0}, phi(.7) - columnPenalty},
 		{[]int{1}, .5 - columnPenalty},
-		{[]int{0, 1}, phi(.7/math.Sqrt(1-r*r)) - 2*columnPenalty},
+		{
+			[]int{0, 1},
+			phi(.7/math.Sqrt(1-r*r)) - 2*columnPenalty,
+		},
 	} {
 		got := d.surrogateAccuracy(c.columns)
 		if math.Abs(got-c.want) > .005 {
-			t.Errorf("columns %v: %v, want %v", c.columns, got, c.want)
+			t.Errorf(
+				"columns %v: %v, want %v",
+				c.columns, got, c.want,
+			)
 		}
 	}
 }
@@ -170,7 +192,10 @@ func TestSurrogateAccuracyFallsWithNoise(t *testing.T) {
 	for _, d.model = range []float64{10, 1, .1, .01, 1e-6} {
 		got := d.modelDistance(2, 0, 1, .1, .4)
 		if !(got >= 0 && got < last) {
-			t.Errorf("mu %v: M is %v, before %v", d.model, got, last)
+			t.Errorf(
+				"mu %v: M is %v, before %v",
+				d.model, got, last,
+			)
 		}
 		last = got
 	}
@@ -188,7 +213,10 @@ func TestSurrogateAccuracyFallsWithNoise(t *testing.T) {
 func TestDistanceIsUnbiased(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	const p, n, noise, draws = 5, 1000.0, 30.0, 400
-	f := Facts{Columns: make([]dataset.Column, p), Ranges: make([]scaling.Range, p)}
+	f := Facts{
+		Columns: make([]dataset.Column, p),
+		Ranges:  make([]scaling.Range, p),
+	}
 	e := scaling.NewEncoder(f.Columns, f.Ranges)
 	raw := 0.0
 	left := 0.0
@@ -219,14 +247,21 @@ func TestDistanceIsUnbiased(t *testing.T) {
 	// Without the correction: 5 columns, variance 2 noise^2/n^2 over .1.
 	want := p * 2 * noise * noise / (n * n) / .1
 	if math.Abs(raw/want-1) > .35 || left > raw/2 {
-		t.Errorf("M is %v uncorrected, want %v; %v corrected", raw, want, left)
+		t.Errorf(
+			"M is %v uncorrected, want %v; %v corrected",
+			raw, want, left,
+		)
 	}
 }
 
 // TestScoresMeanError checks that the mean error of the released scores falls with epsilon and is small with 1e5
 // records.
 func TestScoresMeanError(t *testing.T) {
-	columns, y := separatedClasses(rand.New(rand.NewPCG(2, 5)), 1e5, []float64{.8, .4}, 6)
+	columns, y := separatedClasses(
+		rand.New(rand.NewPCG(2, 5)),
+		1e5, []float64{.8, .4},
+		6,
+	)
 	v, f := classTable(t, 4, columns, nil, 0, 2, y)
 	exact, err := ExactScores(context.Background(), f, v)
 	if err != nil {
@@ -259,7 +294,8 @@ func TestScoresMeanError(t *testing.T) {
 	}
 	low := at(.02)
 	high := at(1)
-	if !(high < low/5) || high > .01*exact.F[0]+.01 {
+	if !(high < low/5) ||
+		high > .01*exact.F[0]+.01 {
 		t.Errorf(
 			"mean error %v at epsilon .02, %v at 1; the best score is %v",
 			low,
@@ -279,7 +315,11 @@ func TestDiscriminantIsTotal(t *testing.T) {
 		Columns: []dataset.Column{
 			{Name: "a"},
 			{Name: "b"},
-			{Name: "c", Kind: dataset.Category, Categories: []string{"u", "v"}},
+			{
+				Name:       "c",
+				Kind:       dataset.Category,
+				Categories: []string{"u", "v"},
+			},
 		},
 		Ranges: make([]scaling.Range, 4),
 	}
@@ -304,14 +344,21 @@ func TestDiscriminantIsTotal(t *testing.T) {
 		for range 3 {
 			m.Sums, m.Squares = append(m.Sums, list(4)), append(m.Squares, list(4))
 		}
-		d := newDiscriminant(e, 3, m, 1, rapid.Float64Range(1e-9, 10).Draw(t, "model"))
+		d := newDiscriminant(
+			e, 3, m, 1,
+			rapid.Float64Range(1e-9, 10).Draw(t, "model"),
+		)
 		sum := 0.0
 		for j := range 3 {
 			sum += d.importance[j]
 			for i := range 3 {
 				th := d.correlatedDegree(i, j)
-				if !(th >= 0 && th <= 1) || math.IsInf(d.f[j], 0) {
-					t.Fatalf("theta %v, F %v", th, d.f[j])
+				if !(th >= 0 && th <= 1) ||
+					math.IsInf(d.f[j], 0) {
+					t.Fatalf(
+						"theta %v, F %v",
+						th, d.f[j],
+					)
 				}
 			}
 		}
@@ -328,8 +375,13 @@ func TestDiscriminantIsTotal(t *testing.T) {
 			CRFS{K: 2, Exact: true}.setting(),
 		} {
 			picked, err := x.pickColumns(context.Background(), d)
-			if err != nil || len(picked) == 0 || x.exact && len(picked) != 2 {
-				t.Fatalf("%s: picked %v, %v", x.name, picked, err)
+			if err != nil ||
+				len(picked) == 0 ||
+				x.exact && len(picked) != 2 {
+				t.Fatalf(
+					"%s: picked %v, %v",
+					x.name, picked, err,
+				)
 			}
 		}
 	})
@@ -360,18 +412,27 @@ func TestPublishedGraphFails(t *testing.T) {
 	with := kept(20)
 	without := kept(19)
 	if len(with) != 2 || len(without) != 1 {
-		t.Errorf("kept %v with the record, %v without", with, without)
+		t.Errorf(
+			"kept %v with the record, %v without",
+			with, without,
+		)
 	}
 }
 
 // TestGraphKeepsChainEnds checks that the ends of a chain of correlated neighbours are kept, and that the dynamic
 // relevance prefers columns uncorrelated with the selected ones.
 func TestGraphKeepsChainEnds(t *testing.T) {
-	e := scaling.NewEncoder(make([]dataset.Column, 3), make([]scaling.Range, 3))
+	e := scaling.NewEncoder(
+		make([]dataset.Column, 3),
+		make([]scaling.Range, 3),
+	)
 	m := mechanism.ClassMoments{
-		Counts:   []float64{1000, 1000},
-		Squares:  [][]float64{{300, 300, 300}, {300, 300, 300}},
-		Sums:     [][]float64{{-300, -290, -280}, {300, 290, 280}},
+		Counts:  []float64{1000, 1000},
+		Squares: [][]float64{{300, 300, 300}, {300, 300, 300}},
+		Sums: [][]float64{
+			{-300, -290, -280},
+			{300, 290, 280},
+		},
 		Products: []float64{600, 450, 100, 600, 450, 600},
 	}
 	d := newDiscriminant(e, 3, m, 1, 0)
@@ -380,16 +441,25 @@ func TestGraphKeepsChainEnds(t *testing.T) {
 	}
 	got := d.searchOrder([]int{1, 2}, []int{0}, true)
 	if !slices.Equal(got, []int{2, 1}) {
-		t.Errorf("order after 0: %v, want [2 1]", got)
+		t.Errorf(
+			"order after 0: %v, want [2 1]",
+			got,
+		)
 	}
 	if got, want := d.dynamicRelevance(2, []int{0}),
 		d.importance[2]/d.correlatedDegree(0, 2); math.Abs(got-want) > 1e-12 {
 		t.Errorf("relevance %v, want %v", got, want)
 	}
 	if got, want := d.dynamicRelevance(2, nil), d.importance[2]/leastRedundancy; got != want {
-		t.Errorf("relevance of the first %v, want %v", got, want)
+		t.Errorf(
+			"relevance of the first %v, want %v",
+			got, want,
+		)
 	}
 	if got := d.firstColumns([]int{0, 2}, 3, true); !slices.Equal(got, []int{0, 2, 1}) {
-		t.Errorf("three of two left: %v, want [0 2 1]", got)
+		t.Errorf(
+			"three of two left: %v, want [0 2 1]",
+			got,
+		)
 	}
 }

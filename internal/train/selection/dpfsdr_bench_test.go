@@ -27,7 +27,10 @@ func BenchmarkClassScores(b *testing.B) {
 		for _, s := range exact.F {
 			mean += s / float64(len(exact.F))
 		}
-		for _, epsilon := range []float64{.01, .05, .1, .2, .5, 1, 5, 20} {
+		for _, epsilon := range []float64{
+			.01, .05, .1, .2, .5,
+			1, 5, 20,
+		} {
 			b.Run(fmt.Sprintf("%s/%v", name, epsilon), func(b *testing.B) {
 				sum := 0.0
 				share := 0.0
@@ -126,7 +129,10 @@ func readClasses(b *testing.B, name string) (dataset.View, Facts) {
 		Kind:       dataset.Category,
 		Categories: []string{"0", "1"},
 	}
-	tab, _, err := dataset.Read(context.Background(), path, schema, dataset.ReadOptions{})
+	tab, _, err := dataset.Read(
+		context.Background(), path, schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -31,7 +31,10 @@ func classTable(
 	var f Facts
 	var data []dataset.ColumnData
 	for j, c := range columns {
-		f.Columns = append(f.Columns, dataset.Column{Name: fmt.Sprint("x", j)})
+		f.Columns = append(
+			f.Columns,
+			dataset.Column{Name: fmt.Sprint("x", j)},
+		)
 		data = append(data, dataset.ColumnData{Floats: c})
 		f.Ranges = append(f.Ranges, scaling.Range{Lower: -half, Upper: half})
 	}
@@ -60,7 +63,11 @@ func classTable(
 	}
 	f.Ranges = append(f.Ranges, scaling.Range{})
 	schema := dataset.Schema{Columns: append(slices.Clone(f.Columns), f.Target)}
-	tab, err := dataset.NewTable(schema, append(data, dataset.ColumnData{Codes: y}), nil)
+	tab, err := dataset.NewTable(
+		schema,
+		append(data, dataset.ColumnData{Codes: y}),
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +92,11 @@ func classPriced(t testing.TB, x Selector, epsilon float64, f Facts) *budget.Pri
 	}
 	priced, err := budget.Calibrate(
 		budget.Sequence("selection", node),
-		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: f.Relation},
+		budget.Target{
+			Epsilon:  epsilon,
+			Delta:    1e-6,
+			Relation: f.Relation,
+		},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +126,10 @@ func checkPicked(t testing.TB, picked []int, p int) {
 		len(slices.Compact(slices.Clone(picked))) != len(picked) ||
 		picked[0] < 0 ||
 		picked[len(picked)-1] >= p {
-		t.Fatalf("picked %v: not different ones of %d, increasing", picked, p)
+		t.Fatalf(
+			"picked %v: not different ones of %d, increasing",
+			picked, p,
+		)
 	}
 }
 
@@ -171,7 +185,8 @@ func TestDPFSDRFindsWhatSeparates(t *testing.T) {
 				pairs = append(pairs, j%4)
 			}
 			slices.Sort(pairs)
-			if !slices.Equal(pairs, []int{0, 1, 2, 3}) || got[3] >= 8 {
+			if !slices.Equal(pairs, []int{0, 1, 2, 3}) ||
+				got[3] >= 8 {
 				t.Errorf(
 					"%v, %s: picked %v, want one of each pair j, j+4",
 					f.Relation,
@@ -181,20 +196,30 @@ func TestDPFSDRFindsWhatSeparates(t *testing.T) {
 			}
 		}
 		if got := classPick(t, DPFS{}, 1, f, v); got[0] > 4 || got[len(got)-1] >= 8 {
-			t.Errorf("%v, dpfs: picked %v", f.Relation, got)
+			t.Errorf(
+				"%v, dpfs: picked %v",
+				f.Relation, got,
+			)
 		}
 		got := classPick(t, DPFS{K: 2, Exact: true}, 1, f, v)
 		if !slices.Equal(got, []int{0, 4}) {
-			t.Errorf("%v, dpfs, two: picked %v, want the best and its copy", f.Relation, got)
+			t.Errorf(
+				"%v, dpfs, two: picked %v, want the best and its copy",
+				f.Relation, got,
+			)
 		}
 	}
 	got, err := DFS(context.Background(), DPFSDR{}, f, v)
-	if err != nil || !slices.Equal(got, []int{0, 1, 2, 3}) {
+	if err != nil ||
+		!slices.Equal(got, []int{0, 1, 2, 3}) {
 		t.Errorf("exact: picked %v, %v", got, err)
 	}
 	got, err = DFS(context.Background(), DPFSDR{K: 2}, f, v)
 	if err != nil || len(got) != 2 {
-		t.Errorf("at most two: picked %v, %v", got, err)
+		t.Errorf(
+			"at most two: picked %v, %v",
+			got, err,
+		)
 	}
 }
 
@@ -228,15 +253,23 @@ func TestClassesAndCategories(t *testing.T) {
 	v, f := classTable(t, 4, columns, groups, 4, 3, y)
 	for _, f.Relation = range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		got := classPick(t, DPFSDR{}, 2, f, v)
-		if len(got) != 2 || got[0] != 2 && got[0] != 4 || got[1] != 6 && got[1] != 7 {
-			t.Errorf("%v: picked %v, want 2 or 4, and 6 or 7", f.Relation, got)
+		if len(got) != 2 ||
+			got[0] != 2 && got[0] != 4 ||
+			got[1] != 6 && got[1] != 7 {
+			t.Errorf(
+				"%v: picked %v, want 2 or 4, and 6 or 7",
+				f.Relation, got,
+			)
 		}
 	}
 }
 
 // TestRowOrder checks that the released sums are bit-identical for any order of the records.
 func TestRowOrder(t *testing.T) {
-	columns, y := separatedClasses(rand.New(rand.NewPCG(2, 2)), 5000, []float64{.5, 1}, 3)
+	columns, y := separatedClasses(
+		rand.New(rand.NewPCG(2, 2)),
+		5000, []float64{.5, 1}, 3,
+	)
 	v, f := classTable(t, 2, columns, nil, 0, 2, y)
 	order := rand.New(rand.NewPCG(3, 3)).Perm(len(y))
 	other := make([][]float64, len(columns))
@@ -269,7 +302,12 @@ func TestRowOrder(t *testing.T) {
 // TestClassSelectorsAreTotal checks that some columns are selected at any epsilon for missing, infinite, constant and
 // repeated columns, a single class, undeclared classes, and an empty table.
 func TestClassSelectorsAreTotal(t *testing.T) {
-	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, 1e300, -3}
+	odd := []float64{
+		math.NaN(),
+		math.Inf(1),
+		math.Inf(-1), 0, 1e300,
+		-3,
+	}
 	for _, n := range []int{0, 1, 2, 60} {
 		columns := make([][]float64, 4)
 		groups := make([][]int32, 2)
@@ -283,9 +321,15 @@ func TestClassSelectorsAreTotal(t *testing.T) {
 			groups[1] = append(groups[1], 0)
 		}
 		for name, class := range map[string]func(int) int32{
-			"mixed": func(i int) int32 { return int32(i % 4) },
-			"one":   func(int) int32 { return 1 },
-			"none":  func(int) int32 { return 3 },
+			"mixed": func(i int) int32 {
+				return int32(i % 4)
+			},
+			"one": func(int) int32 {
+				return 1
+			},
+			"none": func(int) int32 {
+				return 3
+			},
 		} {
 			for i := range y {
 				y[i] = class(i)
@@ -296,24 +340,36 @@ func TestClassSelectorsAreTotal(t *testing.T) {
 				dataset.Column{Name: "void", Kind: dataset.Category},
 			)
 			f.Ranges = append(slices.Clone(f.Ranges), scaling.Range{})
-			v = v.Columns([]int{0, 1, 2, 3, 4, 5, 5, 6})
+			v = v.Columns([]int{
+				0, 1, 2, 3, 4, 5, 5, 6,
+			})
 			for _, epsilon := range []float64{.001, 1, 1e6} {
 				for _, x := range []Selector{
 					DPFSDR{},
 					DPFSDR{K: 3, Exact: true},
 					DPFS{},
 					CRFS{},
-					CRFS{K: 6, Exact: true, Correlated: .01},
+					CRFS{
+						K:          6,
+						Exact:      true,
+						Correlated: .01,
+					},
 				} {
 					got := classPick(t, x, epsilon, f, v)
 					if len(got) > defaultMost {
-						t.Errorf("%s, %d records: picked %v", name, n, got)
+						t.Errorf(
+							"%s, %d records: picked %v",
+							name, n, got,
+						)
 					}
 				}
 			}
 			_, err := DFS(context.Background(), DPFSDR{}, f, v)
 			if err != nil {
-				t.Errorf("exact, %s, %d records: %v", name, n, err)
+				t.Errorf(
+					"exact, %s, %d records: %v",
+					name, n, err,
+				)
 			}
 		}
 	}
@@ -326,7 +382,10 @@ func TestClassPlan(t *testing.T) {
 		Kind:       dataset.Category,
 		Categories: []string{"no", "yes"},
 	}
-	good := Facts{Columns: []dataset.Column{{Name: "a"}, {Name: "b"}}, Target: target}
+	good := Facts{
+		Columns: []dataset.Column{{Name: "a"}, {Name: "b"}},
+		Target:  target,
+	}
 	wide := Facts{
 		Columns: []dataset.Column{{
 			Name:       "a",
@@ -374,14 +433,20 @@ func TestClassPlan(t *testing.T) {
 	} {
 		node, private, err := c.x.Plan(c.f)
 		if !errors.Is(err, c.err) || (err == nil) != private {
-			t.Errorf("%#v: private %v, %v, want %v", c.x, private, err, c.err)
+			t.Errorf(
+				"%#v: private %v, %v, want %v",
+				c.x, private, err, c.err,
+			)
 		}
 		if err == nil &&
 			(node.Name != c.x.Name() ||
 				len(node.Kids) != 1 ||
 				node.Kids[0].Leaf.Kind != budget.Gaussian ||
 				!c.x.(Scaler).NeedsRanges(c.f)) {
-			t.Errorf("%s: plan %+v", c.x.Name(), node)
+			t.Errorf(
+				"%s: plan %+v",
+				c.x.Name(), node,
+			)
 		}
 	}
 	got := (DPFSDR{K: 1}).Widest(good)
@@ -397,7 +462,10 @@ func TestClassPlan(t *testing.T) {
 // TestClassRanges checks that ranges are required, and that those of the scaling stage suffice, which has no range
 // for the target.
 func TestClassRanges(t *testing.T) {
-	columns, y := separatedClasses(rand.New(rand.NewPCG(4, 4)), 20000, []float64{1}, 2)
+	columns, y := separatedClasses(
+		rand.New(rand.NewPCG(4, 4)),
+		20000, []float64{1}, 2,
+	)
 	v, f := classTable(t, 4, columns, nil, 0, 2, y)
 	without := f
 	without.Ranges = nil
@@ -432,7 +500,10 @@ func TestClassRanges(t *testing.T) {
 }
 
 func TestClassCancel(t *testing.T) {
-	columns, y := separatedClasses(rand.New(rand.NewPCG(4, 4)), 100, []float64{1, 1}, 2)
+	columns, y := separatedClasses(
+		rand.New(rand.NewPCG(4, 4)),
+		100, []float64{1, 1}, 2,
+	)
 	v, f := classTable(t, 4, columns, nil, 0, 2, y)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

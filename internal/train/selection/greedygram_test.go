@@ -36,7 +36,11 @@ func greedyTable(t testing.TB, n, classes int) (dataset.View, Facts) {
 		for y[i] = 0; int(y[i]) < classes-1 && v > -.4+.8*float64(y[i]); y[i]++ {
 		}
 	}
-	v, f := classTable(t, 1, columns, [][]int32{groups}, 3, max(classes, 2), y)
+	v, f := classTable(
+		t, 1, columns,
+		[][]int32{groups}, 3,
+		max(classes, 2), y,
+	)
 	if classes > 0 {
 		return v, f
 	}
@@ -108,7 +112,11 @@ func TestGreedyGramCosts(t *testing.T) {
 	got := pick(
 		GreedyGram{
 			Budget: 2,
-			Costs:  map[string]float64{"x0": 50, "x1": 50, "g0": 3},
+			Costs: map[string]float64{
+				"x0": 50,
+				"x1": 50,
+				"g0": 3,
+			},
 		})
 	if !slices.Equal(got, []int{2, 3}) {
 		t.Errorf("%v: the affordable causes are 2 and 3", got)
@@ -150,7 +158,10 @@ func TestGreedyGramPlan(t *testing.T) {
 	} {
 		_, _, err := tt.x.Plan(f)
 		if !errors.Is(err, tt.want) {
-			t.Errorf("%+v: %v, want %v", tt.x, err, tt.want)
+			t.Errorf(
+				"%+v: %v, want %v",
+				tt.x, err, tt.want,
+			)
 		}
 	}
 	f.Ranges = nil

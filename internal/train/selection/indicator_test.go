@@ -10,7 +10,10 @@ import (
 // TestVotesIgnoreIndicators checks that a bucket votes for columns whose missing cells have an indicator as for any
 // other. (It used to fail on buckets of two or more records, and the error revealed the number of records.)
 func TestVotesIgnoreIndicators(t *testing.T) {
-	columns := []dataset.Column{{Name: "a", Indicator: true}, {Name: "b", Indicator: true}}
+	columns := []dataset.Column{
+		{Name: "a", Indicator: true},
+		{Name: "b", Indicator: true},
+	}
 	schema := dataset.Schema{Columns: append(
 		slices.Clone(columns),
 		dataset.Column{Name: "y"},

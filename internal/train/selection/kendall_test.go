@@ -26,7 +26,10 @@ func selectColumns(
 	var schema dataset.Schema
 	var data []dataset.ColumnData
 	for j, c := range columns {
-		schema.Columns = append(schema.Columns, dataset.Column{Name: fmt.Sprint("c", j)})
+		schema.Columns = append(
+			schema.Columns,
+			dataset.Column{Name: fmt.Sprint("c", j)},
+		)
 		data = append(data, dataset.ColumnData{Floats: c})
 	}
 	tab, err := dataset.NewTable(schema, data, nil)
@@ -45,7 +48,11 @@ func selectColumns(
 	}
 	priced, err := budget.Calibrate(
 		budget.Sequence("selection", node),
-		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel},
+		budget.Target{
+			Epsilon:  epsilon,
+			Delta:    1e-6,
+			Relation: rel,
+		},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +61,10 @@ func selectColumns(
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := x.Select(context.Background(), s, f, memory.NewRecords(tab.View()))
+	out, err := x.Select(
+		context.Background(), s, f,
+		memory.NewRecords(tab.View()),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,9 +96,15 @@ func TestKendallFindsWhatMatters(t *testing.T) {
 		copied[i] = math.Exp(w[0][i] / n)
 	}
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		got := selectColumns(t, Kendall{K: 1}, 5, rel, w[2], inverse, w[3], y)
+		got := selectColumns(
+			t, Kendall{K: 1}, 5, rel,
+			w[2], inverse, w[3], y,
+		)
 		if !slices.Equal(got, []int{1}) {
-			t.Errorf("%v: first choice %v, want column 1", rel, got)
+			t.Errorf(
+				"%v: first choice %v, want column 1",
+				rel, got,
+			)
 		}
 		got = selectColumns(
 			t,
@@ -101,8 +117,12 @@ func TestKendallFindsWhatMatters(t *testing.T) {
 			w[3],
 			y,
 		)
-		if !slices.Equal(got, []int{0, 1}) && !slices.Equal(got, []int{0, 2}) {
-			t.Errorf("%v: choices %v, want column 0 and one of the copies", rel, got)
+		if !slices.Equal(got, []int{0, 1}) &&
+			!slices.Equal(got, []int{0, 2}) {
+			t.Errorf(
+				"%v: choices %v, want column 0 and one of the copies",
+				rel, got,
+			)
 		}
 	}
 }
@@ -158,7 +178,10 @@ func TestKendallLaw(t *testing.T) {
 		}
 	}
 	if math.Abs(first-runs*p) > 6*math.Sqrt(runs*p*(1-p)) {
-		t.Errorf("%v of %d first choices, expected %.0f", first, runs, runs*p)
+		t.Errorf(
+			"%v of %d first choices, expected %.0f",
+			first, runs, runs*p,
+		)
 	}
 }
 
@@ -167,16 +190,39 @@ func TestKendallIsTotal(t *testing.T) {
 	nan := math.NaN()
 	inf := math.Inf(1)
 	for name, columns := range map[string][][]float64{
-		"no rows":    {{}, {}, {}, {}},
-		"one row":    {{1}, {2}, {3}, {4}},
-		"constant":   {{1, 1, 1}, {2, 2, 2}, {0, 0, 0}, {5, 5, 5}},
-		"missing":    {{nan, nan, nan}, {1, nan, 2}, {nan, nan, 1}, {nan, 1, 2}},
-		"infinite":   {{inf, -inf, inf}, {1, 2, 3}, {inf, 1, 2}, {-inf, inf, 0}},
-		"duplicates": {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}},
+		"no rows": {{}, {}, {}, {}},
+		"one row": {{1}, {2}, {3}, {4}},
+		"constant": {
+			{1, 1, 1},
+			{2, 2, 2},
+			{0, 0, 0},
+			{5, 5, 5},
+		},
+		"missing": {
+			{nan, nan, nan},
+			{1, nan, 2},
+			{nan, nan, 1},
+			{nan, 1, 2},
+		},
+		"infinite": {
+			{inf, -inf, inf},
+			{1, 2, 3},
+			{inf, 1, 2},
+			{-inf, inf, 0},
+		},
+		"duplicates": {
+			{1, 2, 3},
+			{1, 2, 3},
+			{1, 2, 3},
+			{1, 2, 3},
+		},
 	} {
 		for _, epsilon := range []float64{.01, 1, 30} {
 			got := selectColumns(t, Kendall{K: 2}, epsilon, budget.AddRemove, columns...)
-			if len(got) != 2 || got[0] >= got[1] || got[0] < 0 || got[1] > 2 {
+			if len(got) != 2 ||
+				got[0] >= got[1] ||
+				got[0] < 0 ||
+				got[1] > 2 {
 				t.Errorf("%s: chose %v", name, got)
 			}
 		}
@@ -204,7 +250,12 @@ func TestKendallPlan(t *testing.T) {
 func TestKendallPerRound(t *testing.T) {
 	for k, want := range map[int]float64{10: .0741, 5: .117} {
 		node, _, err := Kendall{K: k}.Plan(
-			numericFacts("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"))
+			numericFacts(
+				"a", "b", "c",
+				"d", "e", "f",
+				"g", "h", "i",
+				"j", "k",
+			))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,13 +268,20 @@ func TestKendallPerRound(t *testing.T) {
 		}
 		law, _ := priced.Law("selection/kendall")
 		if math.Abs(law.Epsilon-want) > .0006 {
-			t.Errorf("k = %d: %v a round, want %v", k, law.Epsilon, want)
+			t.Errorf(
+				"k = %d: %v a round, want %v",
+				k, law.Epsilon, want,
+			)
 		}
 	}
 }
 
 func ExampleKendall() {
-	f := Facts{Columns: []dataset.Column{{Name: "age"}, {Name: "dose"}, {Name: "site"}}}
+	f := Facts{Columns: []dataset.Column{
+		{Name: "age"},
+		{Name: "dose"},
+		{Name: "site"},
+	}}
 	node, private, err := Kendall{K: 2}.Plan(f)
 	fmt.Println(node.Name, node.Leaf.Draws, private, err)
 	// Output: kendall 2 true <nil>

@@ -35,7 +35,8 @@ func TestQualityLevels(t *testing.T) {
 	}
 	set := func(d, k int, leave, take []int) (out []int) { // the best k, changed
 		for j := range d {
-			if j < k && !slices.Contains(leave, j) || slices.Contains(take, j) {
+			if j < k && !slices.Contains(leave, j) ||
+				slices.Contains(take, j) {
 				out = append(out, j)
 			}
 		}
@@ -48,12 +49,41 @@ func TestQualityLevels(t *testing.T) {
 		want        Quality
 	}{
 		{"the best", 10, nil, nil, Quality{true, true, true}},
-		{"rank 11 for 10", 10, []int{9}, []int{10}, Quality{false, true, true}},
-		{"rank 12 for 10", 10, []int{9}, []int{11}, Quality{false, false, true}},
-		{"rank 15 for 10", 10, []int{9}, []int{14}, Quality{false, false, true}},
-		{"rank 16 for 10", 10, []int{9}, []int{15}, Quality{}},
-		{"without the best of 10", 10, []int{0}, []int{10}, Quality{false, false, true}},
-		{"without rank 2 of 10", 10, []int{1}, []int{10}, Quality{false, true, true}},
+		{
+			"rank 11 for 10", 10,
+			[]int{9},
+			[]int{10},
+			Quality{false, true, true},
+		},
+		{
+			"rank 12 for 10", 10,
+			[]int{9},
+			[]int{11},
+			Quality{false, false, true},
+		},
+		{
+			"rank 15 for 10", 10,
+			[]int{9},
+			[]int{14},
+			Quality{false, false, true},
+		},
+		{
+			"rank 16 for 10", 10,
+			[]int{9},
+			[]int{15}, Quality{},
+		},
+		{
+			"without the best of 10", 10,
+			[]int{0},
+			[]int{10},
+			Quality{false, false, true},
+		},
+		{
+			"without rank 2 of 10", 10,
+			[]int{1},
+			[]int{10},
+			Quality{false, true, true},
+		},
 		{
 			"without rank 20 of 200",
 			200,
@@ -61,21 +91,53 @@ func TestQualityLevels(t *testing.T) {
 			[]int{200},
 			Quality{false, false, true},
 		},
-		{"without rank 2 of 200", 200, []int{1}, []int{299}, Quality{}},
-		{"without rank 3 of 200", 200, []int{2}, []int{299}, Quality{false, false, true}},
-		{"five: rank 6", 5, []int{0}, []int{5}, Quality{false, false, true}},
-		{"five: rank 7", 5, []int{0}, []int{6}, Quality{false, false, true}},
-		{"five: rank 8", 5, []int{0}, []int{7}, Quality{}},
+		{
+			"without rank 2 of 200", 200,
+			[]int{1},
+			[]int{299}, Quality{},
+		},
+		{
+			"without rank 3 of 200", 200,
+			[]int{2},
+			[]int{299},
+			Quality{false, false, true},
+		},
+		{
+			"five: rank 6", 5,
+			[]int{0},
+			[]int{5},
+			Quality{false, false, true},
+		},
+		{
+			"five: rank 7", 5,
+			[]int{0},
+			[]int{6},
+			Quality{false, false, true},
+		},
+		{
+			"five: rank 8", 5,
+			[]int{0},
+			[]int{7}, Quality{},
+		},
 	} {
-		got := QualityOf(line(400), set(400, c.k, c.leave, c.take))
+		got := QualityOf(
+			line(400),
+			set(400, c.k, c.leave, c.take),
+		)
 		if got != c.want {
-			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+			t.Errorf(
+				"%s: %+v, want %+v",
+				c.name, got, c.want,
+			)
 		}
 	}
 	if got := QualityOf([]float64{1, 2}, []int{0, 1}); !got.Top {
 		t.Errorf("all candidates: %+v", got)
 	}
-	got := QualityOf([]float64{math.NaN(), -5, math.Inf(-1)}, []int{1, 2})
+	got := QualityOf(
+		[]float64{math.NaN(), -5, math.Inf(-1)},
+		[]int{1, 2},
+	)
 	if !got.Top {
 		t.Errorf("NaN is not below everything: %+v", got)
 	}
@@ -109,20 +171,31 @@ func TestQualityOrders(t *testing.T) {
 		level := func(all, within float64) bool {
 			for rank, j := range order {
 				in := slices.Contains(chosen, j)
-				if float64(rank+1) <= all && !in || float64(rank+1) > within && in {
+				if float64(rank+1) <= all && !in ||
+					float64(rank+1) > within && in {
 					return false
 				}
 			}
 			return true
 		}
 		n := float64(k)
-		want := Quality{level(n, n), level(n/10, 11*n/10), level(n/100, 3*n/2)}
+		want := Quality{
+			level(n, n),
+			level(n/10, 11*n/10),
+			level(n/100, 3*n/2),
+		}
 		got := QualityOf(x, chosen)
 		if got != want {
-			t.Fatalf("%v of %v: %+v, want %+v", chosen, x, got, want)
+			t.Fatalf(
+				"%v of %v: %+v, want %+v",
+				chosen, x, got, want,
+			)
 		}
 		if got.Top && !got.Great || got.Great && !got.Good {
-			t.Fatalf("%+v: a level does not imply the next", got)
+			t.Fatalf(
+				"%+v: a level does not imply the next",
+				got,
+			)
 		}
 	})
 }

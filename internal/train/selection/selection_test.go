@@ -20,7 +20,11 @@ func numericFacts(names ...string) Facts {
 }
 
 func ExampleFixed() {
-	f := Facts{Columns: []dataset.Column{{Name: "age"}, {Name: "dose"}, {Name: "site"}}}
+	f := Facts{Columns: []dataset.Column{
+		{Name: "age"},
+		{Name: "dose"},
+		{Name: "site"},
+	}}
 	chosen, err := Fixed{Features: []string{"site", "age"}}.Select(
 		context.Background(),
 		nil,
@@ -47,10 +51,16 @@ func ExampleNone() {
 // time.
 func TestFreeSelectors(t *testing.T) {
 	f := numericFacts("a", "b", "c")
-	for _, s := range []Selector{None{}, Fixed{Features: []string{"c", "a"}}} {
+	for _, s := range []Selector{
+		None{},
+		Fixed{Features: []string{"c", "a"}},
+	} {
 		_, private, err := s.Plan(f)
 		if private || err != nil {
-			t.Errorf("%s: private %v, %v", s.Name(), private, err)
+			t.Errorf(
+				"%s: private %v, %v",
+				s.Name(), private, err,
+			)
 		}
 	}
 	for name, list := range map[string][]string{
@@ -70,7 +80,10 @@ func TestFreeSelectors(t *testing.T) {
 		memory.NewRecords(dataset.View{}),
 	)
 	if err != nil || !slices.Equal(got, nil) {
-		t.Errorf("an empty list selects %v, %v", got, err)
+		t.Errorf(
+			"an empty list selects %v, %v",
+			got, err,
+		)
 	}
 }
 
@@ -78,18 +91,39 @@ func TestFreeSelectors(t *testing.T) {
 func TestWidest(t *testing.T) {
 	abc := []string{"a", "b", "c"}
 	f := Facts{Columns: []dataset.Column{
-		{Name: "p", Kind: dataset.Category, Categories: abc},
+		{
+			Name:       "p",
+			Kind:       dataset.Category,
+			Categories: abc,
+		},
 		{Name: "x"},
-		{Name: "q", Kind: dataset.Category, Categories: abc, Other: true},
-		{Name: "r", Kind: dataset.Category, Categories: abc[:1], Other: true},
+		{
+			Name:       "q",
+			Kind:       dataset.Category,
+			Categories: abc,
+			Other:      true,
+		},
+		{
+			Name:       "r",
+			Kind:       dataset.Category,
+			Categories: abc[:1],
+			Other:      true,
+		},
 	}}
-	for _, x := range []Selector{Kendall{K: 3}, SIS{K: 3}, SubLasso{K: 3}} {
+	for _, x := range []Selector{
+		Kendall{K: 3},
+		SIS{K: 3},
+		SubLasso{K: 3},
+	} {
 		var names []string
 		for _, c := range x.Widest(f) {
 			names = append(names, c.Name)
 		}
 		if !slices.Equal(names, []string{"q", "p", "r"}) {
-			t.Errorf("%s: %v", x.Name(), names)
+			t.Errorf(
+				"%s: %v",
+				x.Name(), names,
+			)
 		}
 	}
 }

@@ -43,10 +43,17 @@ func recordSIS(
 			)
 			data = append(data, dataset.ColumnData{Codes: codes})
 		}
-		schema.Columns = append(schema.Columns, dataset.Column{Name: fmt.Sprint("c", j)})
+		schema.Columns = append(
+			schema.Columns,
+			dataset.Column{Name: fmt.Sprint("c", j)},
+		)
 		data = append(data, dataset.ColumnData{Floats: c})
 	}
-	v, f := sisView(t, scaling.Range{Lower: -1, Upper: 1}, schema, data)
+	v, f := sisView(
+		t,
+		scaling.Range{Lower: -1, Upper: 1},
+		schema, data,
+	)
 	f.Relation = rel
 	got, err := x.Select(
 		context.Background(),
@@ -63,7 +70,11 @@ func recordSIS(
 // TestSISScores compares the scores that reach the mechanism with their
 // definitions, worked by hand.
 func TestSISScores(t *testing.T) {
-	columns := [][]float64{{1, .5, -.25, 7}, {-1, math.NaN(), .25, 0}, {.5, -1, 1, -.5}}
+	columns := [][]float64{
+		{1, .5, -.25, 7},
+		{-1, math.NaN(), .25, 0},
+		{.5, -1, 1, -.5},
+	}
 	codes := []int32{0, 1, 2, 0}
 	for _, c := range []struct {
 		score SISScore
@@ -79,7 +90,11 @@ func TestSISScores(t *testing.T) {
 		rec := mechanism.NewRecorder(1)
 		recordSIS(
 			t,
-			SIS{K: 1, Score: c.score, TopK: mechanism.OneShot},
+			SIS{
+				K:     1,
+				Score: c.score,
+				TopK:  mechanism.OneShot,
+			},
 			budget.AddRemove,
 			rec,
 			columns,
@@ -89,7 +104,10 @@ func TestSISScores(t *testing.T) {
 		for j, w := range c.want {
 			got := float64(in[j]) * 0x1p-20
 			if math.Abs(got-w) > 0x1p-19 {
-				t.Errorf("%s, column %d: %v, want %v", c.score, j, got, w)
+				t.Errorf(
+					"%s, column %d: %v, want %v",
+					c.score, j, got, w,
+				)
 			}
 		}
 	}
@@ -98,12 +116,20 @@ func TestSISScores(t *testing.T) {
 // TestSISCorrelationScores checks that, for the released centre m, the scores are those of x and y-m, both doubled
 // and clamped to [-1, 1].
 func TestSISCorrelationScores(t *testing.T) {
-	columns := [][]float64{{1, .25, -.25, 7}, {-1, math.NaN(), .125, 0}, {.5, -1, 1, .25}}
+	columns := [][]float64{
+		{1, .25, -.25, 7},
+		{-1, math.NaN(), .125, 0},
+		{.5, -1, 1, .25},
+	}
 	for seed := range byte(8) {
 		rec := mechanism.NewRecorder(seed)
 		recordSIS(
 			t,
-			SIS{K: 1, Score: ScoreCorrelation, TopK: mechanism.OneShot},
+			SIS{
+				K:     1,
+				Score: ScoreCorrelation,
+				TopK:  mechanism.OneShot,
+			},
 			budget.AddRemove,
 			rec,
 			columns,
@@ -150,7 +176,10 @@ func TestSISCorrelationScores(t *testing.T) {
 			}
 			got := float64(choice.Input[j]) * 0x1p-20
 			if math.Abs(got-math.Abs(want)) > 8*0x1p-14 {
-				t.Errorf("centre %v, column %d: %v, want %v", m, j, got, math.Abs(want))
+				t.Errorf(
+					"centre %v, column %d: %v, want %v",
+					m, j, got, math.Abs(want),
+				)
 			}
 		}
 	}

@@ -34,7 +34,10 @@ func sisTable(t testing.TB, r scaling.Range, columns ...[]float64) (dataset.View
 	var schema dataset.Schema
 	var data []dataset.ColumnData
 	for j, c := range columns {
-		schema.Columns = append(schema.Columns, dataset.Column{Name: fmt.Sprint("c", j)})
+		schema.Columns = append(
+			schema.Columns,
+			dataset.Column{Name: fmt.Sprint("c", j)},
+		)
 		data = append(data, dataset.ColumnData{Floats: c})
 	}
 	return sisView(t, r, schema, data)
@@ -103,7 +106,10 @@ func pickPriced(
 		len(slices.Compact(slices.Clone(out))) != x.K ||
 		out[0] < 0 ||
 		out[x.K-1] >= len(f.Columns) {
-		t.Fatalf("chose %v: not %d different ones of %d, increasing", out, x.K, len(f.Columns))
+		t.Fatalf(
+			"chose %v: not %d different ones of %d, increasing",
+			out, x.K, len(f.Columns),
+		)
 	}
 	return out
 }
@@ -167,7 +173,11 @@ func TestSISCentresTheTarget(t *testing.T) {
 		y = append(y, .7+.3*v)
 		constant = append(constant, .95+.05*rng.Float64())
 	}
-	v, f := sisTable(t, scaling.Range{Lower: -1, Upper: 1}, constant, signal, y)
+	v, f := sisTable(
+		t,
+		scaling.Range{Lower: -1, Upper: 1},
+		constant, signal, y,
+	)
 	x := SIS{
 		K:     1,
 		TopK:  mechanism.OneShot,
@@ -175,12 +185,18 @@ func TestSISCentresTheTarget(t *testing.T) {
 	}
 	got := runSIS(t, x, 100, v, f)
 	if got[0] != 0 {
-		t.Errorf("product chose column %d, the product of the means is in column 0", got[0])
+		t.Errorf(
+			"product chose column %d, the product of the means is in column 0",
+			got[0],
+		)
 	}
 	for _, x.Score = range []SISScore{ScoreCorrelation, ScoreTau} {
 		got := runSIS(t, x, 100, v, f)
 		if got[0] != 1 {
-			t.Errorf("%s chose column %d, want 1", x.Score, got[0])
+			t.Errorf(
+				"%s chose column %d, want 1",
+				x.Score, got[0],
+			)
 		}
 	}
 }
@@ -197,7 +213,11 @@ func TestSISCategories(t *testing.T) {
 			Categories: []string{"a", "b"},
 			Other:      true,
 		},
-		{Name: "plain", Kind: dataset.Category, Categories: []string{"a", "b"}},
+		{
+			Name:       "plain",
+			Kind:       dataset.Category,
+			Categories: []string{"a", "b"},
+		},
 		{Name: "y"},
 	}}
 	data := make([]dataset.ColumnData, 4)
@@ -206,19 +226,33 @@ func TestSISCategories(t *testing.T) {
 		data[0].Floats = append(data[0].Floats, rng.NormFloat64())
 		data[1].Codes, data[2].Codes = append(data[1].Codes, c),
 			append(data[2].Codes, rng.Int32N(3))
-		data[3].Floats = append(data[3].Floats, float64(c/2)+rng.NormFloat64()/4)
+		data[3].Floats = append(
+			data[3].Floats,
+			float64(c/2)+rng.NormFloat64()/4,
+		)
 	}
-	v, f := sisView(t, scaling.Range{Lower: -3, Upper: 3}, schema, data)
+	v, f := sisView(
+		t,
+		scaling.Range{Lower: -3, Upper: 3},
+		schema, data,
+	)
 	for _, score := range []SISScore{ScoreTau, ScoreCorrelation} {
 		got := runSIS(
 			t,
-			SIS{K: 1, Score: score, TopK: mechanism.OneShot},
+			SIS{
+				K:     1,
+				Score: score,
+				TopK:  mechanism.OneShot,
+			},
 			100,
 			v,
 			f,
 		)
 		if got[0] != 1 {
-			t.Errorf("%s chose column %d, want 1", score, got[0])
+			t.Errorf(
+				"%s chose column %d, want 1",
+				score, got[0],
+			)
 		}
 	}
 }
@@ -254,7 +288,10 @@ func TestSISReadsTheView(t *testing.T) {
 		}
 		got := runSIS(t, x, 200, v.Select(rows), f)
 		if !slices.Equal(got, []int{2, 3}) {
-			t.Errorf("%s: chose %v, want [2 3]", score, got)
+			t.Errorf(
+				"%s: chose %v, want [2 3]",
+				score, got,
+			)
 		}
 	}
 }
@@ -265,17 +302,58 @@ func badColumns() map[string][][]float64 {
 	inf := math.Inf(1)
 	big := math.MaxFloat64
 	return map[string][][]float64{
-		"no rows":         {{}, {}, {}, {}},
-		"one row":         {{1}, {2}, {3}, {4}},
-		"two rows":        {{1, 2}, {2, 2}, {3, 1}, {4, 9}},
-		"constant":        {{1, 1, 1}, {2, 2, 2}, {0, 0, 0}, {5, 5, 5}},
-		"equal":           {{3, 3, 3}, {3, 3, 3}, {3, 3, 3}, {3, 3, 3}},
-		"constant target": {{1, 2, 3}, {2, 7, 2}, {0, 0, 0}, {5, 5, 5}},
-		"missing":         {{nan, nan, nan}, {1, nan, 2}, {nan, nan, 1}, {nan, 1, 2}},
-		"all missing":     {{nan, nan}, {nan, nan}, {nan, nan}, {nan, nan}},
-		"infinite":        {{inf, -inf, inf}, {1, 2, 3}, {inf, 1, 2}, {-inf, inf, 0}},
-		"huge":            {{big, -big, 0}, {1, 2, 3}, {big, big, 5e-324}, {-big, big, 0}},
-		"duplicates":      {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}},
+		"no rows": {{}, {}, {}, {}},
+		"one row": {{1}, {2}, {3}, {4}},
+		"two rows": {
+			{1, 2}, {2, 2},
+			{3, 1}, {4, 9},
+		},
+		"constant": {
+			{1, 1, 1},
+			{2, 2, 2},
+			{0, 0, 0},
+			{5, 5, 5},
+		},
+		"equal": {
+			{3, 3, 3},
+			{3, 3, 3},
+			{3, 3, 3},
+			{3, 3, 3},
+		},
+		"constant target": {
+			{1, 2, 3},
+			{2, 7, 2},
+			{0, 0, 0},
+			{5, 5, 5},
+		},
+		"missing": {
+			{nan, nan, nan},
+			{1, nan, 2},
+			{nan, nan, 1},
+			{nan, 1, 2},
+		},
+		"all missing": {
+			{nan, nan}, {nan, nan},
+			{nan, nan}, {nan, nan},
+		},
+		"infinite": {
+			{inf, -inf, inf},
+			{1, 2, 3},
+			{inf, 1, 2},
+			{-inf, inf, 0},
+		},
+		"huge": {
+			{big, -big, 0},
+			{1, 2, 3},
+			{big, big, 5e-324},
+			{-big, big, 0},
+		},
+		"duplicates": {
+			{1, 2, 3},
+			{1, 2, 3},
+			{1, 2, 3},
+			{1, 2, 3},
+		},
 	}
 }
 
@@ -321,7 +399,11 @@ func TestSISOddCategories(t *testing.T) {
 		scaling.Range{Lower: -1, Upper: 1},
 		dataset.Schema{Columns: []dataset.Column{
 			{Name: "none", Kind: dataset.Category},
-			{Name: "two", Kind: dataset.Category, Categories: []string{"a", "b"}},
+			{
+				Name:       "two",
+				Kind:       dataset.Category,
+				Categories: []string{"a", "b"},
+			},
 			{Name: "y"},
 		}},
 		[]dataset.ColumnData{
@@ -350,7 +432,11 @@ func TestSISAnyTable(t *testing.T) {
 			TopK:  rapid.SampledFrom(sisForms()).Draw(r, "form"),
 			Score: rapid.SampledFrom(sisScores()).Draw(r, "score"),
 		}
-		runSIS(t, x, rapid.Float64Range(.01, 40).Draw(r, "epsilon"), v, f)
+		runSIS(
+			t, x,
+			rapid.Float64Range(.01, 40).Draw(r, "epsilon"),
+			v, f,
+		)
 	})
 }
 
@@ -409,7 +495,10 @@ func TestSISPlan(t *testing.T) {
 	}
 	_, private, err := gamma.Plan(f)
 	if err != nil || !private {
-		t.Errorf("gamma 1/4: private %v, %v", private, err)
+		t.Errorf(
+			"gamma 1/4: private %v, %v",
+			private, err,
+		)
 	}
 	gamma.Gamma = 1
 	for _, c := range []struct {
@@ -426,7 +515,10 @@ func TestSISPlan(t *testing.T) {
 	} {
 		_, private, err := c.x.Plan(f)
 		if !errors.Is(err, c.want) || private {
-			t.Errorf("%+v: private %v, %v; want %v", c.x, private, err, c.want)
+			t.Errorf(
+				"%+v: private %v, %v; want %v",
+				c.x, private, err, c.want,
+			)
 		}
 	}
 	for _, score := range []SISScore{ScoreTau, ScoreProduct, ScoreCorrelation} {
@@ -442,7 +534,10 @@ func TestSISPlan(t *testing.T) {
 			)
 		}
 	}
-	for _, x := range []SIS{{K: 5}, {K: 5, Score: ScoreAuto}} {
+	for _, x := range []SIS{
+		{K: 5},
+		{K: 5, Score: ScoreAuto},
+	} {
 		numbers := Facts{Columns: make([]dataset.Column, wideColumns)}
 		mixed := Facts{Columns: make([]dataset.Column, wideColumns)}
 		mixed.Columns[7].Kind = dataset.Category
@@ -456,8 +551,12 @@ func TestSISPlan(t *testing.T) {
 			"a wide table": {wide, ScoreTau},
 		} {
 			got := x.resolveScore(c.f).Score
-			if got != c.want || x.NeedsRanges(c.f) != (c.want != ScoreTau) {
-				t.Errorf("auto on %s is %s, want %s", name, got, c.want)
+			if got != c.want ||
+				x.NeedsRanges(c.f) != (c.want != ScoreTau) {
+				t.Errorf(
+					"auto on %s is %s, want %s",
+					name, got, c.want,
+				)
 			}
 		}
 	}
@@ -474,7 +573,10 @@ func TestSISPlan(t *testing.T) {
 func TestSISWithoutRanges(t *testing.T) {
 	v, f := sisTable(t, scaling.Range{}, rearrangedColumns(7, 1, 2, 3, 4)...)
 	f.Ranges = f.Ranges[:2]
-	for _, x := range []SIS{{K: 1, Score: ScoreCorrelation}, {K: 1, Score: ScoreProduct}} {
+	for _, x := range []SIS{
+		{K: 1, Score: ScoreCorrelation},
+		{K: 1, Score: ScoreProduct},
+	} {
 		_, err := x.Select(
 			context.Background(),
 			sisSession(t, x, f),
@@ -504,7 +606,10 @@ func TestSISCancelled(t *testing.T) {
 	cancel()
 	for _, score := range sisScores() {
 		x := SIS{K: 1, Score: score}
-		_, err := x.Select(ctx, sisSession(t, x, f), f, memory.NewRecords(v))
+		_, err := x.Select(
+			ctx, sisSession(t, x, f), f,
+			memory.NewRecords(v),
+		)
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", score, err)
 		}
@@ -524,7 +629,11 @@ func ExampleSIS() {
 	f := Facts{Columns: []dataset.Column{
 		{Name: "age"},
 		{Name: "dose"},
-		{Name: "site", Kind: dataset.Category, Categories: []string{"north", "south"}},
+		{
+			Name:       "site",
+			Kind:       dataset.Category,
+			Categories: []string{"north", "south"},
+		},
 	}}
 	x := SIS{K: 2}
 	node, private, err := x.Plan(f)

@@ -26,7 +26,10 @@ func TestSISKhan(t *testing.T) {
 	for _, n := range names {
 		schema.Columns = append(schema.Columns, dataset.Column{Name: n})
 	}
-	tab, _, err := dataset.Read(context.Background(), path, schema, dataset.ReadOptions{})
+	tab, _, err := dataset.Read(
+		context.Background(), path, schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,13 +42,21 @@ func TestSISKhan(t *testing.T) {
 		tau[j] = max(s, -s)
 		order[j] = j
 	}
-	slices.SortFunc(order, func(a, b int) int { return int(tau[b] - tau[a]) })
+	slices.SortFunc(order, func(a, b int) int {
+		return int(tau[b] - tau[a])
+	})
 	want := slices.Sorted(slices.Values(order[:5]))
 	f := Facts{Columns: schema.Columns[:d], Target: schema.Columns[d]}
 	for _, form := range []mechanism.TopKForm{mechanism.OneShot, mechanism.Lipschitz} {
-		got := runSIS(t, SIS{K: 5, TopK: form}, 15000, tab.View(), f)
+		got := runSIS(
+			t, SIS{K: 5, TopK: form},
+			15000, tab.View(), f,
+		)
 		if !slices.Equal(got, want) {
-			t.Errorf("%v: chose %v, the largest scores are %v", form, got, want)
+			t.Errorf(
+				"%v: chose %v, the largest scores are %v",
+				form, got, want,
+			)
 		}
 	}
 }
@@ -72,7 +83,10 @@ func BenchmarkSISWide(b *testing.B) {
 			for b.Loop() {
 				pickPriced(b, x, priced, v, f)
 			}
-			b.ReportMetric(b.Elapsed().Seconds()/float64(b.N), "s/run")
+			b.ReportMetric(
+				b.Elapsed().Seconds()/float64(b.N),
+				"s/run",
+			)
 		})
 	}
 }

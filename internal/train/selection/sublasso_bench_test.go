@@ -45,7 +45,9 @@ func BenchmarkSubLassoWide(b *testing.B) {
 	f, tab := noiseTable(100, 7000)
 	s := anySession(b, 5)
 	rng := rand.New(rand.NewPCG(1, 1))
-	parts := tab.View().Split(10, func(uint64) int { return rng.IntN(10) })
+	parts := tab.View().Split(10, func(uint64) int {
+		return rng.IntN(10)
+	})
 	for b.Loop() {
 		err := (SubLasso{K: 5}).countVotes(
 			context.Background(),
@@ -72,7 +74,10 @@ func readSGEMM(b *testing.B) (*dataset.Table, Facts) {
 	for _, name := range names {
 		schema.Columns = append(schema.Columns, dataset.Column{Name: name})
 	}
-	tab, _, err := dataset.Read(context.Background(), path, schema, dataset.ReadOptions{})
+	tab, _, err := dataset.Read(
+		context.Background(), path, schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		b.Fatal(err)
 	}

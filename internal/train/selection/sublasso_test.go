@@ -42,7 +42,10 @@ func TestSubLassoFindsWhatMatters(t *testing.T) {
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		got := selectColumns(t, SubLasso{K: 3, Buckets: 40}, 60, rel, columns...)
 		if !slices.Equal(got, []int{4, 11, 19}) {
-			t.Errorf("%v: chose %v, want [4 11 19]", rel, got)
+			t.Errorf(
+				"%v: chose %v, want [4 11 19]",
+				rel, got,
+			)
 		}
 	}
 }
@@ -53,22 +56,60 @@ func TestSubLassoIsTotal(t *testing.T) {
 	nan := math.NaN()
 	inf := math.Inf(1)
 	for name, columns := range map[string][][]float64{
-		"no rows":         {{}, {}, {}, {}},
-		"one row":         {{1}, {2}, {3}, {4}},
-		"two rows":        {{1, 2}, {2, 2}, {3, 1}, {4, 9}},
-		"constant":        {{1, 1, 1}, {2, 2, 2}, {0, 0, 0}, {5, 5, 5}},
-		"constant target": {{1, 2, 3}, {2, 7, 2}, {0, 0, 0}, {5, 5, 5}},
-		"missing":         {{nan, nan, nan}, {1, nan, 2}, {nan, nan, 1}, {nan, 1, 2}},
-		"missing target":  {{1, 2, 3}, {1, nan, 2}, {nan, nan, 1}, {nan, nan, nan}},
-		"infinite":        {{inf, -inf, inf}, {1, 2, 3}, {inf, 1, 2}, {-inf, inf, 0}},
-		"huge":            {{1e308, -1e308, 5}, {1e300, 2, 3}, {1e-308, 1, 2}, {1e308, -1e308, 0}},
+		"no rows": {{}, {}, {}, {}},
+		"one row": {{1}, {2}, {3}, {4}},
+		"two rows": {
+			{1, 2}, {2, 2},
+			{3, 1}, {4, 9},
+		},
+		"constant": {
+			{1, 1, 1},
+			{2, 2, 2},
+			{0, 0, 0},
+			{5, 5, 5},
+		},
+		"constant target": {
+			{1, 2, 3},
+			{2, 7, 2},
+			{0, 0, 0},
+			{5, 5, 5},
+		},
+		"missing": {
+			{nan, nan, nan},
+			{1, nan, 2},
+			{nan, nan, 1},
+			{nan, 1, 2},
+		},
+		"missing target": {
+			{1, 2, 3},
+			{1, nan, 2},
+			{nan, nan, 1},
+			{nan, nan, nan},
+		},
+		"infinite": {
+			{inf, -inf, inf},
+			{1, 2, 3},
+			{inf, 1, 2},
+			{-inf, inf, 0},
+		},
+		"huge": {
+			{1e308, -1e308, 5},
+			{1e300, 2, 3},
+			{1e-308, 1, 2},
+			{1e308, -1e308, 0},
+		},
 		"tiny": {
 			{1e-308, 3e-308, 5e-308},
 			{1e-99, 2e-99, 0},
 			{1, 1 + 1e-16, 1},
 			{1e-99, -1e-99, 0},
 		},
-		"duplicates": {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}},
+		"duplicates": {
+			{1, 2, 3},
+			{1, 2, 3},
+			{1, 2, 3},
+			{1, 2, 3},
+		},
 	} {
 		for _, buckets := range []int{0, 2, 9} {
 			got := selectColumns(
@@ -78,7 +119,10 @@ func TestSubLassoIsTotal(t *testing.T) {
 				budget.AddRemove,
 				columns...,
 			)
-			if len(got) != 2 || got[0] >= got[1] || got[0] < 0 || got[1] > 2 {
+			if len(got) != 2 ||
+				got[0] >= got[1] ||
+				got[0] < 0 ||
+				got[1] > 2 {
 				t.Errorf("%s: chose %v", name, got)
 			}
 		}
@@ -88,7 +132,11 @@ func TestSubLassoIsTotal(t *testing.T) {
 func TestSubLassoPlan(t *testing.T) {
 	f := numericFacts("a", "b", "c")
 	for want, list := range map[error][]SubLasso{
-		ErrCount: {{K: -1}, {K: 0}, {K: 3}, {K: 4}},
+		ErrCount: {
+			{K: -1},
+			{K: 0}, {K: 3},
+			{K: 4},
+		},
 		ErrBuckets: {
 			{K: 1, Buckets: -1},
 			{K: 1, Buckets: 1},
@@ -104,7 +152,10 @@ func TestSubLassoPlan(t *testing.T) {
 		for _, x := range list {
 			_, private, err := x.Plan(f)
 			if private || !errors.Is(err, want) {
-				t.Errorf("%+v: private %v, error %v, want %v", x, private, err, want)
+				t.Errorf(
+					"%+v: private %v, error %v, want %v",
+					x, private, err, want,
+				)
 			}
 		}
 	}
@@ -113,11 +164,17 @@ func TestSubLassoPlan(t *testing.T) {
 		!private ||
 		node.Leaf.Kind != budget.Exponential ||
 		node.Leaf.Draws != 2 {
-		t.Errorf("plan %+v, private %v, %v", node, private, err)
+		t.Errorf(
+			"plan %+v, private %v, %v",
+			node, private, err,
+		)
 	}
 	x := (SubLasso{K: 2})
 	if !x.NeedsCount() || x.lassoPenalty() != .1 {
-		t.Errorf("%+v needs no count or has lambda %v", x, x.lassoPenalty())
+		t.Errorf(
+			"%+v needs no count or has lambda %v",
+			x, x.lassoPenalty(),
+		)
 	}
 	if (SubLasso{K: 2, Buckets: 5}).NeedsCount() {
 		t.Error("a given number of buckets needs a count")
@@ -165,7 +222,10 @@ func noiseTable(n, d int) (Facts, *dataset.Table) {
 	var schema dataset.Schema
 	data := make([]dataset.ColumnData, d+1)
 	for j := range data {
-		schema.Columns = append(schema.Columns, dataset.Column{Name: fmt.Sprint("c", j)})
+		schema.Columns = append(
+			schema.Columns,
+			dataset.Column{Name: fmt.Sprint("c", j)},
+		)
 		data[j].Floats = make([]float64, n)
 	}
 	for i := range n {
@@ -193,21 +253,42 @@ func TestSubLassoBuckets(t *testing.T) {
 		n, d, k, want int
 		epsilon       float64
 	}{
-		{"enough votes: ceil(4/.012 ln(20 15 5))", 241600, 15, 5, 2438, .012},
-		{"rows run out: ceil(16599/(10 ln 11 + 6))", 16599, 16, 5, 554, .012},
-		{"a large budget wants few votes: ceil(2 ln 1500)", 241600, 15, 5, 15, 2},
+		{
+			"enough votes: ceil(4/.012 ln(20 15 5))",
+			241600, 15, 5, 2438, .012,
+		},
+		{
+			"rows run out: ceil(16599/(10 ln 11 + 6))",
+			16599, 16, 5, 554, .012,
+		},
+		{
+			"a large budget wants few votes: ceil(2 ln 1500)",
+			241600, 15, 5, 15, 2,
+		},
 		{"wide: ceil(sqrt 100)", 100, 2000, 5, 10, .5},
-		{"wide, large budget: ceil(ln(2e5))", 200, 2000, 5, 13, 4},
-		{"all but one column: ceil(99/9)", 99, 9, 8, 11, .01},
+		{
+			"wide, large budget: ceil(ln(2e5))",
+			200, 2000, 5, 13, 4,
+		},
+		{
+			"all but one column: ceil(99/9)", 99,
+			9, 8, 11, .01,
+		},
 		{"no count", 0, 10, 3, 2, 1},
 		{"one record", 1, 10, 3, 2, 1},
 		{"no bound on epsilon", 1000, 10, 3, 2, math.Inf(1)},
-		{"no epsilon: ceil(10000/(6 ln 7 + 4))", 10000, 10, 3, 638, 0},
+		{
+			"no epsilon: ceil(10000/(6 ln 7 + 4))",
+			10000, 10, 3, 638, 0,
+		},
 		{"absurd count", math.MaxInt, 10, 3, MaxBuckets, 1e-9},
 	} {
 		got := at(c.n, c.d, c.k, c.epsilon)
 		if got != c.want {
-			t.Errorf("%s: %d buckets, want %d", c.name, got, c.want)
+			t.Errorf(
+				"%s: %d buckets, want %d",
+				c.name, got, c.want,
+			)
 		}
 	}
 	wide := Facts{AtLeast: 16599, Columns: make([]dataset.Column, 16)}
@@ -229,7 +310,11 @@ func TestSubLassoBuckets(t *testing.T) {
 // A plan releases K choices. Without a number of buckets it requests a released lower bound of the number of records
 // first.
 func ExampleSubLasso() {
-	f := Facts{Columns: []dataset.Column{{Name: "age"}, {Name: "dose"}, {Name: "site"}}}
+	f := Facts{Columns: []dataset.Column{
+		{Name: "age"},
+		{Name: "dose"},
+		{Name: "site"},
+	}}
 	x := SubLasso{K: 2}
 	node, private, err := x.Plan(f)
 	fmt.Println(node.Name, node.Leaf.Draws, private, x.NeedsCount(), err)

@@ -41,7 +41,10 @@ func castOn(
 // numericColumns declares numeric columns.
 func numericColumns(columns ...[]float64) (s dataset.Schema, data []dataset.ColumnData) {
 	for j, c := range columns {
-		s.Columns = append(s.Columns, dataset.Column{Name: string(rune('a' + j))})
+		s.Columns = append(
+			s.Columns,
+			dataset.Column{Name: string(rune('a' + j))},
+		)
 		data = append(data, dataset.ColumnData{Floats: c})
 	}
 	return s, data
@@ -52,10 +55,22 @@ func numericColumns(columns ...[]float64) (s dataset.Schema, data []dataset.Colu
 // at k and at lambda.
 func TestBallotOrder(t *testing.T) {
 	// Rows of a Hadamard matrix without its constant row.
-	a := []float64{1, -1, 1, -1, 1, -1, 1, -1}
-	b := []float64{1, 1, -1, -1, 1, 1, -1, -1}
-	c := []float64{1, -1, -1, 1, 1, -1, -1, 1}
-	d := []float64{1, 1, 1, 1, -1, -1, -1, -1}
+	a := []float64{
+		1, -1, 1, -1, 1, -1,
+		1, -1,
+	}
+	b := []float64{
+		1, 1, -1, -1, 1, 1,
+		-1, -1,
+	}
+	c := []float64{
+		1, -1, -1, 1, 1, -1,
+		-1, 1,
+	}
+	d := []float64{
+		1, 1, 1, 1, -1, -1,
+		-1, -1,
+	}
 	y := make([]float64, 8)
 	for i := range y {
 		y[i] = 7 + 24*a[i] + 80*b[i] - 48*c[i] + 20*d[i]
@@ -77,7 +92,10 @@ func TestBallotOrder(t *testing.T) {
 		schema, data := numericColumns(a, b, c, d, y)
 		got := castOn(t, schema, data, test.k, test.lambda)
 		if !slices.Equal(got, test.want) {
-			t.Errorf("k %d, lambda %v: votes %v, want %v", test.k, test.lambda, got, test.want)
+			t.Errorf(
+				"k %d, lambda %v: votes %v, want %v",
+				test.k, test.lambda, got, test.want,
+			)
 		}
 	}
 }
@@ -95,7 +113,10 @@ func TestBallotCells(t *testing.T) {
 	)
 	got := castOn(t, schema, data, 2, .1)
 	if !slices.Equal(got, []int{0}) {
-		t.Errorf("missing cells and a constant: votes %v, want [0]", got)
+		t.Errorf(
+			"missing cells and a constant: votes %v, want [0]",
+			got,
+		)
 	}
 	category := dataset.Column{
 		Name:       "site",
@@ -121,8 +142,13 @@ func TestBallotCells(t *testing.T) {
 			{Floats: y},
 		}
 		got := castOn(t, schema, data, 3, .1)
-		if len(got) == 0 || got[0] != 1 || slices.Contains(got, 2) {
-			t.Errorf("categories, other %v: votes %v, want 1 first and no 2", other, got)
+		if len(got) == 0 ||
+			got[0] != 1 ||
+			slices.Contains(got, 2) {
+			t.Errorf(
+				"categories, other %v: votes %v, want 1 first and no 2",
+				other, got,
+			)
 		}
 	}
 	// Only the rows outside the list differ, so only the level "other" is informative.
@@ -142,7 +168,10 @@ func TestBallotCells(t *testing.T) {
 		}
 		got := castOn(t, schema, data, 2, .1)
 		if !slices.Equal(got, []int{1}) {
-			t.Errorf("no listed value occurs, other %v: votes %v, want [1]", other, got)
+			t.Errorf(
+				"no listed value occurs, other %v: votes %v, want [1]",
+				other, got,
+			)
 		}
 	}
 }
@@ -152,8 +181,14 @@ func TestBallotCells(t *testing.T) {
 func TestBallotReuse(t *testing.T) {
 	f, tab := noiseTable(300, 6)
 	rng := rand.New(rand.NewPCG(3, 3))
-	parts := tab.View().Split(9, func(uint64) int { return rng.IntN(9) })
-	parts = append(parts, tab.View(), tab.Select(nil), tab.Select([]int32{5}))
+	parts := tab.View().Split(9, func(uint64) int {
+		return rng.IntN(9)
+	})
+	parts = append(
+		parts, tab.View(),
+		tab.Select(nil),
+		tab.Select([]int32{5}),
+	)
 	b := newBucketVoter(f.Columns, 3, .05)
 	for range 2 {
 		for i, p := range parts {
@@ -166,7 +201,10 @@ func TestBallotReuse(t *testing.T) {
 				p,
 			)
 			if err != nil || !slices.Equal(got, fresh) {
-				t.Errorf("part %d: %v after others, %v alone, %v", i, got, fresh, err)
+				t.Errorf(
+					"part %d: %v after others, %v alone, %v",
+					i, got, fresh, err,
+				)
 			}
 		}
 		slices.Reverse(parts)
@@ -179,9 +217,18 @@ func TestVotesMoveByOneBucket(t *testing.T) {
 	moved := 0
 	rapid.Check(t, func(t *rapid.T) {
 		const m, d, k = 4, 3, 2
-		cell := rapid.SampledFrom([]float64{-1, 0, 0, 1, 2, 1e6, math.NaN()})
-		rows := rapid.SliceOfN(rapid.SliceOfN(cell, d+1, d+1), 1, 24).Draw(t, "rows")
-		coins := rapid.SliceOfN(rapid.IntRange(0, m-1), 24, 24).Draw(t, "coins")
+		cell := rapid.SampledFrom([]float64{
+			-1, 0, 0, 1, 2,
+			1e6, math.NaN(),
+		})
+		rows := rapid.SliceOfN(
+			rapid.SliceOfN(cell, d+1, d+1),
+			1, 24,
+		).Draw(t, "rows")
+		coins := rapid.SliceOfN(
+			rapid.IntRange(0, m-1), 24,
+			24,
+		).Draw(t, "coins")
 		at := rapid.IntRange(0, len(rows)-1).Draw(t, "at")
 		with := rapid.SliceOfN(cell, d+1, d+1).Draw(t, "with")
 		replace := rapid.Bool().Draw(t, "replace")
@@ -224,7 +271,10 @@ func TestVotesMoveByOneBucket(t *testing.T) {
 			if !slices.Equal(before[i], after[i]) {
 				changed++
 				if i != coins[at] {
-					t.Fatalf("bucket %d changed, the record is in bucket %d", i, coins[at])
+					t.Fatalf(
+						"bucket %d changed, the record is in bucket %d",
+						i, coins[at],
+					)
 				}
 			}
 		}
@@ -256,7 +306,9 @@ func tallyVotes(t testing.TB, f Facts, k int, parts []dataset.View) []int {
 func TestVotesOnAllCores(t *testing.T) {
 	f, tab := noiseTable(900, 8)
 	rng := rand.New(rand.NewPCG(4, 4))
-	parts := tab.View().Split(30, func(uint64) int { return rng.IntN(30) })
+	parts := tab.View().Split(30, func(uint64) int {
+		return rng.IntN(30)
+	})
 	s := anySession(t, 3)
 	want := s.NewVotes(8, 3)
 	for j, c := range tallyVotes(t, f, 3, parts) {
@@ -266,9 +318,14 @@ func TestVotesOnAllCores(t *testing.T) {
 	}
 	for range 3 {
 		got := s.NewVotes(8, 3)
-		err := (SubLasso{K: 3}).countVotes(context.Background(), s, f, parts, got)
+		err := (SubLasso{K: 3}).countVotes(
+			context.Background(), s, f, parts, got,
+		)
 		if err != nil || !reflect.DeepEqual(got.Counts(), want.Counts()) {
-			t.Fatalf("%v, %v, want %v", got, err, want)
+			t.Fatalf(
+				"%v, %v, want %v",
+				got, err, want,
+			)
 		}
 	}
 }
@@ -277,7 +334,10 @@ func TestVotesOnAllCores(t *testing.T) {
 func anySession(t testing.TB, k int) *mechanism.Session {
 	t.Helper()
 	priced, err := budget.Calibrate(
-		budget.Sequence("run", SubLasso{K: k}.peelingChoice().Plan("sublasso", 1)),
+		budget.Sequence(
+			"run",
+			SubLasso{K: k}.peelingChoice().Plan("sublasso", 1),
+		),
 		budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)

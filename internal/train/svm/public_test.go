@@ -149,7 +149,10 @@ func privateAccuracy(
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := tr.Fit(context.Background(), s, dataOf(train, train.Len()*97/100, ranges))
+	fit, err := tr.Fit(
+		context.Background(), s,
+		dataOf(train, train.Len()*97/100, ranges),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +197,12 @@ type jointGram struct{ adassp.JointGram }
 func (t jointGram) numericColumns(columns []dataset.Column) []dataset.Column {
 	return append(
 		slices.Clone(columns[:len(columns)-1]),
-		dataset.Column{Name: "y", Ranged: true, Lower: -1, Upper: 1},
+		dataset.Column{
+			Name:   "y",
+			Ranged: true,
+			Lower:  -1,
+			Upper:  1,
+		},
 	)
 }
 
@@ -232,7 +240,10 @@ func (t jointGram) Fit(
 		Upper:    1,
 		Declared: true,
 	}
-	fit, err := t.JointGram.Fit(ctx, s, dataOf(tab.View(), 0, ranges))
+	fit, err := t.JointGram.Fit(
+		ctx, s,
+		dataOf(tab.View(), 0, ranges),
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -248,8 +259,14 @@ func (t jointGram) Fit(
 func openAccuracy(t testing.TB, name string, train, test dataset.View) float64 {
 	t.Helper()
 	expand := func(v dataset.View) (nonprivate.ClassDesign, regression.Rows) {
-		d := nonprivate.ClassDesign{Target: "y", Classes: []string{"no", "yes"}}
-		rows := regression.Rows{N: v.Len(), Numeric: map[string][]float64{}}
+		d := nonprivate.ClassDesign{
+			Target:  "y",
+			Classes: []string{"no", "yes"},
+		}
+		rows := regression.Rows{
+			N:       v.Len(),
+			Numeric: map[string][]float64{},
+		}
 		columns := v.Schema().Columns
 		whole := v.Block(0, v.Len())
 		add := func(name string, x []float64) {
@@ -331,7 +348,10 @@ func BenchmarkAccuracy(b *testing.B) {
 			})
 		}
 		for _, epsilon := range []float64{.5, 1, 3} {
-			for _, name := range []string{"svm", "svm-.02n", "logistic", "joint-gram"} {
+			for _, name := range []string{
+				"svm", "svm-.02n",
+				"logistic", "joint-gram",
+			} {
 				run(fmt.Sprintf("%s/%v", name, epsilon), func(train, test dataset.View) float64 {
 					tr := allTrainers()[name]
 					switch name {

@@ -47,7 +47,10 @@ func TestReplay(t *testing.T) {
 				}
 				first := mechanism.NewRecorder(1)
 				want := run(base, ids, first)
-				for _, at := range []int{0, len(base) / 2, len(base) - 1} {
+				for _, at := range []int{
+					0, len(base) / 2,
+					len(base) - 1,
+				} {
 					type table struct {
 						rows []record
 						ids  []uint64
@@ -80,7 +83,10 @@ func TestReplay(t *testing.T) {
 						faults, ratio := mechanism.Compare(first, second)
 						closest = max(closest, ratio)
 						for _, fault := range faults {
-							t.Errorf("%s, %v: %s", name, rel, fault)
+							t.Errorf(
+								"%s, %v: %s",
+								name, rel, fault,
+							)
 						}
 					}
 				}

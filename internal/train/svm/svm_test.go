@@ -27,17 +27,34 @@ type record struct {
 
 // columnsOf declares two numbers, a category, and a target with the given number of classes.
 func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
-	names := []string{"no", "yes", "maybe so", "never"}[:classes]
+	names := []string{
+		"no", "yes",
+		"maybe so", "never",
+	}[:classes]
 	return []dataset.Column{
-			{Name: "a", Ranged: true, Lower: -2, Upper: 2},
-			{Name: "b", Ranged: true, Lower: 100, Upper: 300},
+			{
+				Name:   "a",
+				Ranged: true,
+				Lower:  -2,
+				Upper:  2,
+			},
+			{
+				Name:   "b",
+				Ranged: true,
+				Lower:  100,
+				Upper:  300,
+			},
 			{
 				Name:       "c",
 				Kind:       dataset.Category,
 				Categories: []string{"x", "y"},
 				Other:      true,
 			},
-			{Name: "class", Kind: dataset.Category, Categories: names},
+			{
+				Name:       "class",
+				Kind:       dataset.Category,
+				Categories: names,
+			},
 		}, []scaling.Range{
 			{Lower: -2, Upper: 2, Declared: true},
 			{Lower: 100, Upper: 300, Declared: true},
@@ -137,7 +154,11 @@ func pricedPlan(
 	}
 	p, err := budget.Calibrate(
 		budget.Sequence("run", node),
-		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel},
+		budget.Target{
+			Epsilon:  epsilon,
+			Delta:    1e-6,
+			Relation: rel,
+		},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -154,11 +175,17 @@ func trainClassifier(
 	ranges []scaling.Range,
 ) *regression.Classifier {
 	t.Helper()
-	s, err := mechanism.NewSession(pricedPlan(t, tr, v.Schema().Columns, epsilon, rel))
+	s, err := mechanism.NewSession(pricedPlan(
+		t, tr, v.Schema().Columns, epsilon,
+		rel,
+	))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := tr.Fit(context.Background(), s, dataOf(v, v.Len(), ranges))
+	fit, err := tr.Fit(
+		context.Background(), s,
+		dataOf(v, v.Len(), ranges),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,8 +286,13 @@ func TestSVMSpreadMatchesStandardErrors(t *testing.T) {
 			claimed += l.Terms[0].StdError * l.Terms[0].StdError / fits
 		}
 		ratio := (squares - sum*sum/fits) / (fits - 1) / claimed
-		if ratio > 1.7 || name != "logistic" && ratio < .55 || ratio < .05 {
-			t.Errorf("%s: observed variance is %.2f times the claimed one", name, ratio)
+		if ratio > 1.7 ||
+			name != "logistic" && ratio < .55 ||
+			ratio < .05 {
+			t.Errorf(
+				"%s: observed variance is %.2f times the claimed one",
+				name, ratio,
+			)
 		}
 	}
 }
@@ -272,7 +304,11 @@ func TestSVMAcceptsAnyTable(t *testing.T) {
 		columns, ranges := columnsOf(classes)
 		weird := planeRecords(60, classes)
 		for i := range weird {
-			weird[i].a = []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e308}[i%4]
+			weird[i].a = []float64{
+				math.NaN(),
+				math.Inf(1),
+				math.Inf(-1), 1e308,
+			}[i%4]
 			weird[i].code = int32(i%(classes+2)) - 1
 		}
 		one := planeRecords(50, classes)
@@ -293,13 +329,19 @@ func TestSVMAcceptsAnyTable(t *testing.T) {
 			v := tableOf(t, columns, rows, nil).View()
 			for name, tr := range allTrainers() {
 				fit := trainClassifier(t, tr, 1, budget.AddRemove, v, ranges)
-				got, err := fit.Predict(nil, rowsOf(tableOf(t, columns, weird, nil).View()))
+				got, err := fit.Predict(
+					nil,
+					rowsOf(tableOf(t, columns, weird, nil).View()),
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, k := range got {
 					if !(k >= 0 && k < float64(classes)) {
-						t.Fatalf("%s, %s: class %v", name, what, k)
+						t.Fatalf(
+							"%s, %s: class %v",
+							name, what, k,
+						)
 					}
 				}
 			}
@@ -337,7 +379,10 @@ func TestSVMNoiseScale(t *testing.T) {
 		want := c.factor * math.Sqrt(1.25) / 20 / s.Mu("svm")
 		got := s.Scale("svm") * b
 		if math.Abs(got-want) > 1e-4*want {
-			t.Errorf("%+v: sigma %v, want %v", c, got, want)
+			t.Errorf(
+				"%+v: sigma %v, want %v",
+				c, got, want,
+			)
 		}
 	}
 }
@@ -354,7 +399,10 @@ func TestPureScale(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := budget.Calibrate(budget.Sequence("run", node), budget.Target{Epsilon: 2})
+		p, err := budget.Calibrate(
+			budget.Sequence("run", node),
+			budget.Target{Epsilon: 2},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -408,7 +456,11 @@ func TestPlanErrors(t *testing.T) {
 		"one class": {
 			[]dataset.Column{
 				columns[0],
-				{Name: "y", Kind: dataset.Category, Categories: []string{"a"}},
+				{
+					Name:       "y",
+					Kind:       dataset.Category,
+					Categories: []string{"a"},
+				},
 			},
 			0,
 			linear.ErrTarget,
@@ -454,10 +506,16 @@ func TestCancelled(t *testing.T) {
 		fit, err := tr.Fit(
 			ctx,
 			s,
-			dataOf(tableOf(t, columns, planeRecords(10, 2), nil).View(), 10, ranges),
+			dataOf(
+				tableOf(t, columns, planeRecords(10, 2), nil).View(),
+				10, ranges,
+			),
 		)
 		if !errors.Is(err, context.Canceled) || fit != nil {
-			t.Errorf("%s: %v, %v", name, fit, err)
+			t.Errorf(
+				"%s: %v, %v",
+				name, fit, err,
+			)
 		}
 	}
 }
@@ -473,14 +531,21 @@ func TestSVMReleasesEveryDraw(t *testing.T) {
 		_, err = tr.Fit(
 			context.Background(),
 			s,
-			dataOf(tableOf(t, columns, planeRecords(10, 3), nil).View(), 10, ranges),
+			dataOf(
+				tableOf(t, columns, planeRecords(10, 3), nil).View(),
+				10, ranges,
+			),
 		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range s.Events() {
 			if e.Released != e.Law.Draws {
-				t.Errorf("%s: %d of %d draws of %s", name, e.Released, e.Law.Draws, e.Path)
+				t.Errorf(
+					"%s: %d of %d draws of %s",
+					name, e.Released, e.Law.Draws,
+					e.Path,
+				)
 			}
 		}
 	}

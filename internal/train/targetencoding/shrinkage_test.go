@@ -19,7 +19,9 @@ func TestEncodingWithoutSignal(t *testing.T) {
 	}
 	got := encodeColumn(counts, sums, 10, 5, 2)
 	for v, x := range got.values {
-		if math.Abs(x-5.4) > .1 || x < got.scale.Lower || x > got.scale.Upper {
+		if math.Abs(x-5.4) > .1 ||
+			x < got.scale.Lower ||
+			x > got.scale.Upper {
 			t.Errorf(
 				"value %d stands for %v, want 5.4, in [%v, %v]",
 				v,
@@ -55,7 +57,10 @@ func TestEncodingMeans(t *testing.T) {
 	for v, m := range e.posteriorMeans() {
 		shrunk += square(m - truth[v])
 		mean += square(e.mean - truth[v])
-		raw += square(min(max(sums[v]/max(counts[v], 1), -1), 1) - truth[v])
+		raw += square(min(
+			max(sums[v]/max(counts[v], 1), -1),
+			1,
+		) - truth[v])
 	}
 	if shrunk > .95*mean || shrunk > .7*raw {
 		t.Errorf(

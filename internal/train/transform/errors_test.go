@@ -17,17 +17,28 @@ import (
 func TestErrorsSensitivity(t *testing.T) {
 	type record struct{ a, z float64 }
 	var records []record
-	for _, a := range []float64{-4, -2, 0, .5, 4, math.NaN()} {
-		for _, z := range []float64{math.NaN(), -9, -4, -1, -.5, 0, .3, 1, 4, 9} {
+	for _, a := range []float64{
+		-4, -2, 0, .5,
+		4, math.NaN(),
+	} {
+		for _, z := range []float64{
+			math.NaN(), -9, -4,
+			-1, -.5, 0, .3,
+			1, 4, 9,
+		} {
 			records = append(records, record{a, z})
 		}
 	}
 	model := &regression.Linear{
-		Target:  "y",
-		Lower:   -4,
-		Upper:   4,
-		Columns: []regression.Column{{Name: "a", Lower: -4, Upper: 4}},
-		Terms:   []regression.Term{{Coefficient: 1}},
+		Target: "y",
+		Lower:  -4,
+		Upper:  4,
+		Columns: []regression.Column{{
+			Name:  "a",
+			Lower: -4,
+			Upper: 4,
+		}},
+		Terms: []regression.Term{{Coefficient: 1}},
 	}
 	x := errorStatistic{
 		Model: method.NewPredictor(model, []dataset.Column{{Name: "a"}}),
@@ -50,7 +61,10 @@ func TestErrorsSensitivity(t *testing.T) {
 		}
 		cells, err := memory.New(table.View()).Sum(
 			t.Context(),
-			mechanism.Pass{Part: mechanism.Part{Columns: []int{0, 1}}, Statistic: x},
+			mechanism.Pass{
+				Part:      mechanism.Part{Columns: []int{0, 1}},
+				Statistic: x,
+			},
 		)
 		if err != nil {
 			t.Fatal(err)
@@ -86,7 +100,11 @@ func TestErrorsSensitivity(t *testing.T) {
 			budget.Sequence("r",
 				budget.GaussianLeaf("l", 1, 1).WithStatistic(mechanism.StatSums),
 			),
-			budget.Target{Epsilon: 1, Delta: 1e-6, Relation: relation})
+			budget.Target{
+				Epsilon:  1,
+				Delta:    1e-6,
+				Relation: relation,
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +127,10 @@ func TestErrorsSensitivity(t *testing.T) {
 		}[relation]
 		declared := s.Events()[0].Sensitivity
 		if searched > declared || searched < least*declared {
-			t.Errorf("%v: %v was found, %v is declared", relation, searched, declared)
+			t.Errorf(
+				"%v: %v was found, %v is declared",
+				relation, searched, declared,
+			)
 		}
 	}
 }
@@ -132,16 +153,34 @@ func TestErrorLine(t *testing.T) {
 		sigma float64
 		want  [3]float64
 	}{
-		{exact(1000, .1, -.3, .05), 0, [3]float64{.1, -.3, .05}},
+		{
+			exact(1000, .1, -.3, .05),
+			0,
+			[3]float64{.1, -.3, .05},
+		},
 		{exact(1000, .1, -.3, .05), 1e9, [3]float64{}},
-		{exact(-5, .1, -.3, .05), 1, [3]float64{}},
-		{[]float64{500, 0, -700, 0, 0, -3}, 5, [3]float64{}},
-		{[]float64{500, 0, 100, 0, 0, 1e9}, 1e-6, [3]float64{0, 0, 1}},
+		{
+			exact(-5, .1, -.3, .05),
+			1, [3]float64{},
+		},
+		{
+			[]float64{500, 0, -700, 0, 0, -3},
+			5, [3]float64{},
+		},
+		{
+			[]float64{500, 0, 100, 0, 0, 1e9},
+			1e-6,
+			[3]float64{0, 0, 1},
+		},
 	} {
 		a, b, v := errorLine(x.a, x.sigma)
 		for i, got := range []float64{a, b, v} {
 			if !(math.Abs(got-x.want[i]) <= 1e-6) {
-				t.Errorf("%v with noise %v: %v %v %v, want %v", x.a, x.sigma, a, b, v, x.want)
+				t.Errorf(
+					"%v with noise %v: %v %v %v, want %v",
+					x.a, x.sigma, a, b,
+					v, x.want,
+				)
 				break
 			}
 		}
@@ -154,6 +193,9 @@ func TestErrorLine(t *testing.T) {
 		b < -.1 &&
 		v > 0 &&
 		v < .06) {
-		t.Errorf("some noise: %v %v %v", a, b, v)
+		t.Errorf(
+			"some noise: %v %v %v",
+			a, b, v,
+		)
 	}
 }

@@ -17,7 +17,11 @@ import (
 // BenchmarkSGEMM fits 241,600 x 5 real rows and, in the same run, non-private least squares on the same columns. The
 // metric ols-ratio is the ratio of the times.
 func BenchmarkSGEMM(b *testing.B) {
-	tab := publicTable(b, "361104_SGEMM.csv.gz", "Run2_ms_", "Run4_ms_", "Run3_ms_", "SA_0", "SA_1")
+	tab := publicTable(
+		b, "361104_SGEMM.csv.gz", "Run2_ms_",
+		"Run4_ms_", "Run3_ms_", "SA_0",
+		"SA_1",
+	)
 	columns := tab.Schema().Columns
 	last := len(columns) - 1
 	trainer := Tukey{}
@@ -68,8 +72,14 @@ func BenchmarkSGEMM(b *testing.B) {
 		public += time.Since(start)
 	}
 	b.ReportMetric(private.Seconds()/public.Seconds(), "ols-ratio")
-	b.ReportMetric(1e3*private.Seconds()/float64(b.N), "tukey-ms/op")
-	b.ReportMetric(1e3*public.Seconds()/float64(b.N), "ols-ms/op")
+	b.ReportMetric(
+		1e3*private.Seconds()/float64(b.N),
+		"tukey-ms/op",
+	)
+	b.ReportMetric(
+		1e3*public.Seconds()/float64(b.N),
+		"ols-ms/op",
+	)
 }
 
 // BenchmarkPlan measures the search for the number of buckets.

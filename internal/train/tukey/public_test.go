@@ -28,7 +28,10 @@ func publicTable(t testing.TB, file string, names ...string) *dataset.Table {
 	for _, name := range append(names, header[len(header)-1]) {
 		schema.Columns = append(schema.Columns, dataset.Column{Name: name})
 	}
-	tab, _, err := dataset.Read(context.Background(), path, schema, dataset.ReadOptions{})
+	tab, _, err := dataset.Read(
+		context.Background(), path, schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,8 +45,16 @@ var publicSets = []struct {
 	columns []string
 	least   float64
 }{
-	{"361096_diamonds.csv.gz", []string{"carat", "y", "x", "z", "clarity_VS2"}, .75},
-	{"361096_diamonds.csv.gz", []string{"y", "depth", "x", "carat", "z"}, .75},
+	{
+		"361096_diamonds.csv.gz",
+		[]string{"carat", "y", "x", "z", "clarity_VS2"},
+		.75,
+	},
+	{
+		"361096_diamonds.csv.gz",
+		[]string{"y", "depth", "x", "carat", "z"},
+		.75,
+	},
 	{
 		"361087_MiamiHousing2016.csv.gz",
 		[]string{"TOT_LVG_AREA", "SUBCNTR_DI", "SPEC_FEAT_VAL", "LND_SQFOOT", "HWY_DIST"},
@@ -138,7 +149,10 @@ func TestPublicData(t *testing.T) {
 				trainer.Records(facts),
 			)
 			if !(median >= c.least) {
-				t.Errorf("median R2 %.3f, want at least %.2f", median, c.least)
+				t.Errorf(
+					"median R2 %.3f, want at least %.2f",
+					median, c.least,
+				)
 			}
 		})
 	}
@@ -149,7 +163,10 @@ func rawR2(t testing.TB, m regression.Model, v dataset.View) float64 {
 	t.Helper()
 	last := len(v.Schema().Columns) - 1
 	all := v.Block(0, v.Len())
-	rows := regression.Rows{N: v.Len(), Numeric: map[string][]float64{}}
+	rows := regression.Rows{
+		N:       v.Len(),
+		Numeric: map[string][]float64{},
+	}
 	for j, c := range v.Schema().Columns[:last] {
 		rows.Numeric[c.Name] = all.Float(j, nil)
 	}

@@ -63,7 +63,10 @@ func checkReplay(
 		for seed := range byte(3) {
 			first := mechanism.NewRecorder(seed)
 			want := run(base, first)
-			for _, at := range []int{0, len(base) / 2, len(base) - 1} {
+			for _, at := range []int{
+				0, len(base) / 2,
+				len(base) - 1,
+			} {
 				replaced := slices.Clone(base)
 				replaced[at] = extra
 				replaced[at].id = base[at].id
@@ -86,7 +89,10 @@ func checkReplay(
 			}
 		}
 		if closest != 1 {
-			t.Errorf("%v: the bound was never reached: %v", rel, closest)
+			t.Errorf(
+				"%v: the bound was never reached: %v",
+				rel, closest,
+			)
 		}
 	}
 }

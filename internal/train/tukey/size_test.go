@@ -26,9 +26,33 @@ func TestLeastValues(t *testing.T) {
 		epsilon, delta float64
 		want           map[int]int
 	}{
-		{math.Log(3), 1e-5, map[int]int{2: 348, 5: 447, 10: 591, 20: 833}},
-		{1, 1e-6, map[int]int{2: 439, 5: 556, 10: 717, 20: 997}},
-		{3, 1e-6, map[int]int{2: 147, 5: 191, 10: 243, 20: 337}},
+		{
+			math.Log(3), 1e-5,
+			map[int]int{
+				2:  348,
+				5:  447,
+				10: 591,
+				20: 833,
+			},
+		},
+		{
+			1, 1e-6,
+			map[int]int{
+				2:  439,
+				5:  556,
+				10: 717,
+				20: 997,
+			},
+		},
+		{
+			3, 1e-6,
+			map[int]int{
+				2:  147,
+				5:  191,
+				10: 243,
+				20: 337,
+			},
+		},
 	} {
 		for d, want := range c.want {
 			got, ok := usualCheck(d, c.epsilon, c.delta).minimumBuckets()
@@ -70,7 +94,10 @@ func TestLeastIsLeast(t *testing.T) {
 		}
 		want := max(last+1, leastBuckets)
 		if got != want {
-			t.Errorf("%+v: %d, by scan %d", c, got, want)
+			t.Errorf(
+				"%+v: %d, by scan %d",
+				c, got, want,
+			)
 		}
 	}
 }
@@ -131,7 +158,10 @@ func TestLeastPasses(t *testing.T) {
 	}
 	got = frequency(3 * least / 4)
 	if got > .8 {
-		t.Errorf("%d models pass with frequency %v", 3*least/4, got)
+		t.Errorf(
+			"%d models pass with frequency %v",
+			3*least/4, got,
+		)
 	}
 }
 
@@ -156,63 +186,99 @@ func TestPlanRefuses(t *testing.T) {
 		{
 			"too few buckets",
 			11,
-			method.Facts{Columns: numericColumns(3), Epsilon: 1, Delta: 1e-6},
+			method.Facts{
+				Columns: numericColumns(3),
+				Epsilon: 1,
+				Delta:   1e-6,
+			},
 			ErrBuckets,
 			nil,
 		},
 		{
 			"negative buckets",
 			-1,
-			method.Facts{Columns: numericColumns(3), Epsilon: 1, Delta: 1e-6},
+			method.Facts{
+				Columns: numericColumns(3),
+				Epsilon: 1,
+				Delta:   1e-6,
+			},
 			ErrBuckets,
 			nil,
 		},
 		{
 			"buckets that do not pass",
 			100,
-			method.Facts{Columns: numericColumns(3), Epsilon: 1, Delta: 1e-6},
+			method.Facts{
+				Columns: numericColumns(3),
+				Epsilon: 1,
+				Delta:   1e-6,
+			},
 			ErrBuckets,
 			nil,
 		},
 		{
 			"too many buckets",
 			mostBuckets + 1,
-			method.Facts{Columns: numericColumns(3), Epsilon: 1, Delta: 1e-6},
+			method.Facts{
+				Columns: numericColumns(3),
+				Epsilon: 1,
+				Delta:   1e-6,
+			},
 			ErrBuckets,
 			nil,
 		},
 		{
 			"tiny epsilon",
 			0,
-			method.Facts{Columns: numericColumns(3), Epsilon: 1e-3, Delta: 1e-6},
+			method.Facts{
+				Columns: numericColumns(3),
+				Epsilon: 1e-3,
+				Delta:   1e-6,
+			},
 			ErrInfeasible,
 			nil,
 		},
 		{
 			"tiny epsilon and delta",
 			0,
-			method.Facts{Columns: numericColumns(3), Epsilon: .01, Delta: 1e-300},
+			method.Facts{
+				Columns: numericColumns(3),
+				Epsilon: .01,
+				Delta:   1e-300,
+			},
 			ErrInfeasible,
 			nil,
 		},
 		{
 			"no delta",
 			0,
-			method.Facts{Columns: numericColumns(3), Epsilon: 1, Delta: 0},
+			method.Facts{
+				Columns: numericColumns(3),
+				Epsilon: 1,
+				Delta:   0,
+			},
 			ErrInfeasible,
 			nil,
 		},
 		{
 			"no epsilon",
 			0,
-			method.Facts{Columns: numericColumns(3), Epsilon: 0, Delta: 1e-6},
+			method.Facts{
+				Columns: numericColumns(3),
+				Epsilon: 0,
+				Delta:   1e-6,
+			},
 			ErrInfeasible,
 			nil,
 		},
 		{
 			"epsilon is no number",
 			0,
-			method.Facts{Columns: numericColumns(3), Epsilon: math.NaN(), Delta: 1e-6},
+			method.Facts{
+				Columns: numericColumns(3),
+				Epsilon: math.NaN(),
+				Delta:   1e-6,
+			},
 			nil,
 			&law,
 		},
@@ -230,11 +296,15 @@ func TestPlanRefuses(t *testing.T) {
 	} {
 		trainer := Tukey{Buckets: c.buckets}
 		_, err := trainer.Plan(c.facts)
-		if c.err != nil && !errors.Is(err, c.err) || c.is != nil && !errors.As(err, c.is) {
+		if c.err != nil && !errors.Is(err, c.err) ||
+			c.is != nil && !errors.As(err, c.is) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if c.err != linear.ErrTooWide && trainer.Records(c.facts) != 0 {
-			t.Errorf("%s: %d records", c.name, trainer.Records(c.facts))
+			t.Errorf(
+				"%s: %d records",
+				c.name, trainer.Records(c.facts),
+			)
 		}
 	}
 	node, err := Tukey{}.Plan(method.Facts{
@@ -249,7 +319,10 @@ func TestPlanRefuses(t *testing.T) {
 		Draws:   1,
 	})
 	if err != nil || *node.Leaf.Fixed != want {
-		t.Errorf("the leaf is %+v, %v", node.Leaf, err)
+		t.Errorf(
+			"the leaf is %+v, %v",
+			node.Leaf, err,
+		)
 	}
 }
 
@@ -272,7 +345,10 @@ func TestBucketsFollowRecords(t *testing.T) {
 	} {
 		m, ok := z.bucketCount(c.atLeast)
 		if m != c.want || ok != (c.want > 0) {
-			t.Errorf("at least %d records: %d buckets, %v", c.atLeast, m, ok)
+			t.Errorf(
+				"at least %d records: %d buckets, %v",
+				c.atLeast, m, ok,
+			)
 		}
 	}
 	category := dataset.Column{
@@ -289,11 +365,17 @@ func TestBucketsFollowRecords(t *testing.T) {
 	least, _ := usualCheck(5, 1, 1e-6).minimumBuckets() // three levels, one number, the intercept
 	got := (Tukey{}).Records(facts)
 	if got != 3*5*least {
-		t.Errorf("%d records, want %d", got, 3*5*least)
+		t.Errorf(
+			"%d records, want %d",
+			got, 3*5*least,
+		)
 	}
 	got = (Tukey{Buckets: 1000}).Records(facts)
 	if got != 3*5*1000 {
-		t.Errorf("%d records for 1000 buckets, want %d", got, 3*5*1000)
+		t.Errorf(
+			"%d records for 1000 buckets, want %d",
+			got, 3*5*1000,
+		)
 	}
 }
 
@@ -316,7 +398,10 @@ func TestDepthSplitNeedsBuckets(t *testing.T) {
 	} {
 		got := made(v).Records(facts)
 		if got != usual {
-			t.Errorf("%v: %d records, want %d", v, got, usual)
+			t.Errorf(
+				"%v: %d records, want %d",
+				v, got, usual,
+			)
 		}
 	}
 	for _, v := range []method.Values{
@@ -329,11 +414,17 @@ func TestDepthSplitNeedsBuckets(t *testing.T) {
 		if err != nil ||
 			math.Abs(split.Check-.7) > 1e-15 ||
 			math.Abs(split.Step-.15) > 1e-15 {
-			t.Errorf("%v: %+v, %v", v, split, err)
+			t.Errorf(
+				"%v: %+v, %v",
+				v, split, err,
+			)
 		}
 		got := x.Records(facts)
 		if got <= usual {
-			t.Errorf("%v: %d records, and %d with the usual split", v, got, usual)
+			t.Errorf(
+				"%v: %d records, and %d with the usual split",
+				v, got, usual,
+			)
 		}
 		key, _, _ := checkShares(v)
 		if key != "" {
@@ -346,7 +437,10 @@ func TestDepthSplitNeedsBuckets(t *testing.T) {
 	} {
 		key, message, hint := checkShares(v)
 		if key != stepKey || message == "" || hint == "" {
-			t.Errorf("%v: %q %q (%q)", v, key, message, hint)
+			t.Errorf(
+				"%v: %q %q (%q)",
+				v, key, message, hint,
+			)
 		}
 	}
 	for _, x := range []Tukey{

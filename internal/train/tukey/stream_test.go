@@ -22,7 +22,13 @@ func TestModelsOfStream(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("a,b,k,y\n")
 	for i, r := range mixedRecords(4000, .5) {
-		fmt.Fprintf(&text, "%v,%v,%s,%v\n", r.a, r.b, []string{"x", "y", "other"}[r.k], r.y)
+		fmt.Fprintf(
+			&text,
+			"%v,%v,%s,%v\n",
+			r.a, r.b,
+			[]string{"x", "y", "other"}[r.k],
+			r.y,
+		)
 		if i%9 == 0 {
 			fmt.Fprintf(&text, ",,x,%v\n", r.y)
 		}
@@ -32,13 +38,20 @@ func TestModelsOfStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	schema := dataset.Schema{Columns: columns}
-	table, _, err := dataset.Read(t.Context(), path, schema, dataset.ReadOptions{})
+	table, _, err := dataset.Read(
+		t.Context(), path, schema,
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	e, _, err := stream.Open(
 		t.Context(),
-		stream.Source{Path: path, Folder: t.TempDir(), Chunk: 300},
+		stream.Source{
+			Path:   path,
+			Folder: t.TempDir(),
+			Chunk:  300,
+		},
 		schema,
 	)
 	if err != nil {
@@ -48,14 +61,25 @@ func TestModelsOfStream(t *testing.T) {
 	f := newFrame(columns, ranges)
 	s := newSession(
 		t,
-		method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5},
+		method.Facts{
+			Columns: columns,
+			Epsilon: 3,
+			Delta:   1e-5,
+		},
 		budget.AddRemove,
 	)
-	want, err := f.fitBuckets(t.Context(), s, memory.NewRecords(table.View()), 37)
+	want, err := f.fitBuckets(
+		t.Context(), s,
+		memory.NewRecords(table.View()), 37,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := f.fitBuckets(t.Context(), s, mechanism.RecordsOf(e, []int{0, 1, 2, 3}), 37)
+	got, err := f.fitBuckets(
+		t.Context(), s,
+		mechanism.RecordsOf(e, []int{0, 1, 2, 3}),
+		37,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

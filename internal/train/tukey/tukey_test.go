@@ -71,7 +71,14 @@ func dataOf(
 func mixedColumns() ([]dataset.Column, []scaling.Range) {
 	return []dataset.Column{
 			{Name: "a"},
-			{Name: "b", Ranged: true, Lower: 0, Upper: 2, HasMissing: true, Missing: 1},
+			{
+				Name:       "b",
+				Ranged:     true,
+				Lower:      0,
+				Upper:      2,
+				HasMissing: true,
+				Missing:    1,
+			},
 			{
 				Name:       "k",
 				Kind:       dataset.Category,
@@ -162,7 +169,10 @@ func TestRecoversModel(t *testing.T) {
 			fit.TargetMean != 10 ||
 			m.Target != "y" ||
 			fit.Model != regression.Model(m) {
-			t.Errorf("model %+v, mean %v", m, fit.TargetMean)
+			t.Errorf(
+				"model %+v, mean %v",
+				m, fit.TargetMean,
+			)
 		}
 		c := m.Columns[1]
 		if c.Lower != 0 || c.Upper != 2 || c.Missing != 1 {
@@ -170,12 +180,18 @@ func TestRecoversModel(t *testing.T) {
 		}
 		c = m.Columns[0]
 		if c.Upper != regression.Unbounded || c.Missing != 1000 {
-			t.Errorf("a column with a released range is treated as %+v", c)
+			t.Errorf(
+				"a column with a released range is treated as %+v",
+				c,
+			)
 		}
 		for i, want := range []float64{3, -2} {
 			got := m.Terms[i].Coefficient
 			if math.Abs(got-want) > .2 {
-				t.Errorf("coefficient %d is %v, want %v", i, got, want)
+				t.Errorf(
+					"coefficient %d is %v, want %v",
+					i, got, want,
+				)
 			}
 		}
 		rows := regression.Rows{
@@ -185,16 +201,25 @@ func TestRecoversModel(t *testing.T) {
 				"b": {1, 99, math.NaN()},
 			},
 			Codes: map[string]regression.Codes{
-				"k": {Values: []int32{0, 2, 1}, Categories: []string{"x", "y"}},
+				"k": {
+					Values:     []int32{0, 2, 1},
+					Categories: []string{"x", "y"},
+				},
 			},
 		}
 		got, err := m.Predict(nil, rows)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, want := range []float64{5 + 3 - 2 + 4, 5 - 3 - 4, 5 - 2} {
+		for i, want := range []float64{
+			5 + 3 - 2 + 4,
+			5 - 3 - 4, 5 - 2,
+		} {
 			if math.Abs(got[i]-want) > .4 {
-				t.Errorf("prediction %d is %v, want about %v", i, got[i], want)
+				t.Errorf(
+					"prediction %d is %v, want about %v",
+					i, got[i], want,
+				)
 			}
 		}
 	}
@@ -207,7 +232,11 @@ func TestOneRecordMovesOneModel(t *testing.T) {
 	f := newFrame(columns, ranges)
 	s := newSession(
 		t,
-		method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5},
+		method.Facts{
+			Columns: columns,
+			Epsilon: 3,
+			Delta:   1e-5,
+		},
 		budget.AddRemove,
 	)
 	const (
@@ -227,10 +256,33 @@ func TestOneRecordMovesOneModel(t *testing.T) {
 		return out
 	}
 	odd := []record{
-		{id: 999, a: math.NaN(), b: math.NaN(), y: math.NaN(), k: 7},
-		{id: 999, a: math.Inf(1), b: -5, y: 1e308},
-		{id: 999, a: 1e308, b: 1e308, y: -1e308, k: 2},
-		{id: 999, a: 1000, b: 1, y: 5, k: 1},
+		{
+			id: 999,
+			a:  math.NaN(),
+			b:  math.NaN(),
+			y:  math.NaN(),
+			k:  7,
+		},
+		{
+			id: 999,
+			a:  math.Inf(1),
+			b:  -5,
+			y:  1e308,
+		},
+		{
+			id: 999,
+			a:  1e308,
+			b:  1e308,
+			y:  -1e308,
+			k:  2,
+		},
+		{
+			id: 999,
+			a:  1000,
+			b:  1,
+			y:  5,
+			k:  1,
+		},
 	}
 	base := mixedRecords(n, 1)
 	before := models(base)
@@ -239,7 +291,8 @@ func TestOneRecordMovesOneModel(t *testing.T) {
 		t.Helper()
 		moved := 0
 		for i := range before {
-			if !slices.Equal(before[i], after[i]) && before[i][0] == before[i][0] {
+			if !slices.Equal(before[i], after[i]) &&
+				before[i][0] == before[i][0] {
 				moved++
 			}
 		}
@@ -249,11 +302,20 @@ func TestOneRecordMovesOneModel(t *testing.T) {
 		changes += moved
 	}
 	for at := range n {
-		compare("removed", models(slices.Delete(slices.Clone(base), at, at+1)))
+		compare(
+			"removed",
+			models(slices.Delete(slices.Clone(base), at, at+1)),
+		)
 		for _, r := range odd {
 			compare("added", models(slices.Insert(slices.Clone(base), at, r)))
 			r.id = base[at].id
-			compare("replaced", models(slices.Concat(base[:at], []record{r}, base[at+1:])))
+			compare(
+				"replaced",
+				models(slices.Concat(
+					base[:at], []record{r},
+					base[at+1:],
+				)),
+			)
 		}
 	}
 	if changes < 8*n {
@@ -274,8 +336,11 @@ func TestBucketModel(t *testing.T) {
 
 	design := regression.Design{
 		Target: "y",
-		Names:  []string{"a", "b", "x", "y1", "other"},
-		X:      make([][]float64, 5),
+		Names: []string{
+			"a", "b", "x", "y1",
+			"other",
+		},
+		X: make([][]float64, 5),
 	}
 	for _, r := range records {
 		if r.a != r.a {
@@ -284,7 +349,12 @@ func TestBucketModel(t *testing.T) {
 		if r.b != r.b {
 			r.b = 1
 		}
-		row := []float64{r.a - 1000, min(r.b, 2) - 1, -1. / 3, -1. / 3, -1. / 3}
+		row := []float64{
+			r.a - 1000,
+			min(r.b, 2) - 1,
+			-1. / 3, -1. / 3,
+			-1. / 3,
+		}
 		row[2+r.k]++
 		for j, x := range row {
 			design.X[j] = append(design.X[j], x)
@@ -314,11 +384,17 @@ func TestBucketModel(t *testing.T) {
 	for j, term := range want.Terms {
 		w := term.Coefficient / deviation[j]
 		if math.Abs(got[j]-w) > 1e-9 {
-			t.Errorf("slope %d is %v, want %v", j, got[j], w)
+			t.Errorf(
+				"slope %d is %v, want %v",
+				j, got[j], w,
+			)
 		}
 	}
 	if math.Abs(got[5]-want.Intercept) > 1e-9 {
-		t.Errorf("the prediction at the anchor is %v, want %v", got[5], want.Intercept)
+		t.Errorf(
+			"the prediction at the anchor is %v, want %v",
+			got[5], want.Intercept,
+		)
 	}
 }
 
@@ -341,7 +417,10 @@ func TestTukeyAcceptsAnyTable(t *testing.T) {
 	}
 	wild := mixedRecords(900, 1)
 	for i := range wild {
-		wild[i].a = []float64{1e308, -1e308, math.Inf(1), math.NaN(), 5e-324}[i%5]
+		wild[i].a = []float64{
+			1e308, -1e308, math.Inf(1),
+			math.NaN(), 5e-324,
+		}[i%5]
 		wild[i].y = []float64{1e308, -1e308, math.NaN()}[i%3]
 	}
 	for name, records := range map[string][]record{
@@ -355,7 +434,12 @@ func TestTukeyAcceptsAnyTable(t *testing.T) {
 		}),
 		"all missing": constant(
 			500,
-			record{a: math.NaN(), b: math.NaN(), y: math.NaN(), k: 9},
+			record{
+				a: math.NaN(),
+				b: math.NaN(),
+				y: math.NaN(),
+				k: 9,
+			},
 		),
 		"not finite": wild,
 	} {
@@ -412,8 +496,11 @@ func TestConstantTarget(t *testing.T) {
 	got, err := fit.Model.Predict(
 		nil,
 		regression.Rows{
-			N:       1,
-			Numeric: map[string][]float64{"a": {1001}, "b": {2}},
+			N: 1,
+			Numeric: map[string][]float64{
+				"a": {1001},
+				"b": {2},
+			},
 			Codes: map[string]regression.Codes{"k": {
 				Values:     []int32{0},
 				Categories: []string{"x", "y"},
@@ -421,7 +508,10 @@ func TestConstantTarget(t *testing.T) {
 		},
 	)
 	if err != nil || math.Abs(got[0]-7) > 5*jitterWidth*20 {
-		t.Errorf("prediction %v, %v; want 7", got, err)
+		t.Errorf(
+			"prediction %v, %v; want 7",
+			got, err,
+		)
 	}
 }
 
@@ -488,7 +578,10 @@ func TestRareCategoryPasses(t *testing.T) {
 		}
 		d := passed - c.passes
 		if d < -2 || d > 2 {
-			t.Errorf("jitter %v: %d of 10 pass, want about %d", c.jitter, passed, c.passes)
+			t.Errorf(
+				"jitter %v: %d of 10 pass, want about %d",
+				c.jitter, passed, c.passes,
+			)
 		}
 	}
 }
@@ -531,7 +624,10 @@ func TestAbstainsBelowRecords(t *testing.T) {
 // TestWithoutRanges checks that features without a range are anchored at 0.
 func TestWithoutRanges(t *testing.T) {
 	columns, _ := mixedColumns()
-	f := newFrame(columns, []scaling.Range{{}, {}, {}, {Lower: 0, Upper: 1}})
+	f := newFrame(
+		columns,
+		[]scaling.Range{{}, {}, {}, {Lower: 0, Upper: 1}},
+	)
 	if f.anchors[0] != 0 ||
 		f.jitter[0] != 0 ||
 		f.cells[0].missing != 0 ||

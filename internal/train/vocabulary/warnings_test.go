@@ -14,8 +14,13 @@ func TestFewClassesAreCountedInWords(t *testing.T) {
 		`Only one class of the target "y" was found, and two are needed`: {"a"},
 	} {
 		got := classesFound(stage.Vocabulary{Column: "y", Words: words})
-		if len(got) != 1 || got[0].Code != stage.CodeNoClasses || !strings.HasPrefix(got[0].Text, want) {
-			t.Errorf("%d classes: %+v", len(words), got)
+		if len(got) != 1 ||
+			got[0].Code != stage.CodeNoClasses ||
+			!strings.HasPrefix(got[0].Text, want) {
+			t.Errorf(
+				"%d classes: %+v",
+				len(words), got,
+			)
 		}
 	}
 }

@@ -34,7 +34,11 @@ func TestCountCells(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := dataset.ReadOptions{Format: dataset.Format{Separator: ';'}}
-	got, err := look.CountCells(context.Background(), filepath.Join(dir, "t-*.csv"), o)
+	got, err := look.CountCells(
+		context.Background(),
+		filepath.Join(dir, "t-*.csv"),
+		o,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,17 +53,30 @@ func TestCountCells(t *testing.T) {
 		}
 	}
 	c := by["id"]
-	if c.Plain != 12_000 || c.Text != 1 || !c.Many || c.Values != look.MostValues {
-		t.Errorf("id: %d, %d, %v, %d", c.Plain, c.Text, c.Many, c.Values)
+	if c.Plain != 12_000 ||
+		c.Text != 1 ||
+		!c.Many ||
+		c.Values != look.MostValues {
+		t.Errorf(
+			"id: %d, %d, %v, %d",
+			c.Plain, c.Text, c.Many,
+			c.Values,
+		)
 	}
 	if c := by["when"]; c.Text != 12_000 || c.Values != 12 {
-		t.Errorf("when: %d, %d", c.Text, c.Values)
+		t.Errorf(
+			"when: %d, %d",
+			c.Text, c.Values,
+		)
 	} else {
 		for k, layout := range look.Layouts() {
 			want := int64(12_000)
 			if layout == "01/02/2006" && c.Dates[k] != want ||
 				layout == "02/01/2006" && c.Dates[k] != 0 {
-				t.Errorf("%s reads %d", layout, c.Dates[k])
+				t.Errorf(
+					"%s reads %d",
+					layout, c.Dates[k],
+				)
 			}
 		}
 	}
@@ -91,7 +108,11 @@ func TestParquetLooksAlike(t *testing.T) {
 	for _, name := range []string{"pandas.csv", "pyarrow.parquet"} {
 		x, err := look.CountCells(
 			context.Background(),
-			filepath.Join("..", "..", "..", "testdata", "dialects", name),
+			filepath.Join(
+				"..", "..",
+				"..", "testdata", "dialects",
+				name,
+			),
 			dataset.ReadOptions{},
 		)
 		if err != nil {
@@ -106,7 +127,10 @@ func TestParquetLooksAlike(t *testing.T) {
 			a.Text != b.Text ||
 			a.Values != b.Values ||
 			got[0].Rows != got[1].Rows {
-			t.Errorf("%s: %+v and %+v", a.Name, a, b)
+			t.Errorf(
+				"%s: %+v and %+v",
+				a.Name, a, b,
+			)
 		}
 	}
 }

@@ -37,7 +37,10 @@ func TestFirst(t *testing.T) {
 		lines := strings.SplitAfter(text.String(), "\n")
 		got, err := look.First(
 			t.Context(),
-			writeTable(t, "t.csv", strings.Join(lines[:rows+1], "")),
+			writeTable(
+				t, "t.csv",
+				strings.Join(lines[:rows+1], ""),
+			),
 			dataset.ReadOptions{},
 		)
 		if err != nil {
@@ -45,7 +48,10 @@ func TestFirst(t *testing.T) {
 		}
 		if !slices.Equal(got.Names, []string{"a", "b"}) ||
 			len(got.Rows) != min(rows, 1000) {
-			t.Errorf("%d rows: %q and %d", rows, got.Names, len(got.Rows))
+			t.Errorf(
+				"%d rows: %q and %d",
+				rows, got.Names, len(got.Rows),
+			)
 		}
 		for i, row := range got.Rows {
 			want := []string{fmt.Sprint(i), fmt.Sprint("v", i)}
@@ -87,8 +93,14 @@ func TestFirstOfParquet(t *testing.T) {
 	}
 	if len(got.Rows) != 1000 ||
 		!slices.Equal(got.Rows[0], []string{"n0", ""}) ||
-		!slices.Equal(got.Rows[999], []string{"n999", "499.5"}) {
-		t.Errorf("%d rows, %q", len(got.Rows), got.Rows)
+		!slices.Equal(
+			got.Rows[999],
+			[]string{"n999", "499.5"},
+		) {
+		t.Errorf(
+			"%d rows, %q",
+			len(got.Rows), got.Rows,
+		)
 	}
 }
 
@@ -188,7 +200,10 @@ func TestFormatProposals(t *testing.T) {
 		},
 		"a code for missing values": {
 			rows("a;b", func(i int) string {
-				return fmt.Sprintf("%d;%s", i, []string{"-999", "12", "0"}[i%3])
+				return fmt.Sprintf(
+					"%d;%s", i,
+					[]string{"-999", "12", "0"}[i%3],
+				)
 			}),
 			look.Reading{},
 			"missing=-999",
@@ -216,7 +231,11 @@ func TestFormatProposals(t *testing.T) {
 		},
 		"names in two spellings": {
 			rows("a;b", func(i int) string {
-				return fmt.Sprintf("%s %d;%d", []string{"Maria", "maria"}[i%2], i/2, i)
+				return fmt.Sprintf(
+					"%s %d;%d",
+					[]string{"Maria", "maria"}[i%2],
+					i/2, i,
+				)
 			}),
 			look.Reading{},
 			"",
@@ -252,11 +271,17 @@ func TestFormatProposals(t *testing.T) {
 		}
 		got := join(previewTable(t, x.text, x.given).Proposals)
 		if got != x.want {
-			t.Errorf("%s: proposed %q, want %q", name, got, x.want)
+			t.Errorf(
+				"%s: proposed %q, want %q",
+				name, got, x.want,
+			)
 		}
 		got = join(previewTable(t, x.text, x.marked).Proposals)
 		if got != "" {
-			t.Errorf("%s: proposed %q after the proposals were used", name, got)
+			t.Errorf(
+				"%s: proposed %q after the proposals were used",
+				name, got,
+			)
 		}
 	}
 }
@@ -290,16 +315,26 @@ func TestPreviewCells(t *testing.T) {
 	}
 	for at, want := range map[[2]int]look.PreviewCell{
 		{0, 0}: {Kind: "number", Text: "1"},
-		{1, 0}: {Kind: "number", Text: "2 kg", Value: "2"},
+		{1, 0}: {
+			Kind:  "number",
+			Text:  "2 kg",
+			Value: "2",
+		},
 		{2, 0}: {Kind: "unread", Text: "x"},
 		{4, 0}: {Kind: "missing", Text: "-999"},
-		{3, 1}: {Kind: "text", Text: strings.Repeat("é", 60) + "…"},
+		{3, 1}: {
+			Kind: "text",
+			Text: strings.Repeat("é", 60) + "…",
+		},
 		{0, 2}: {Kind: "unread", Text: "2024-02-30"},
 		{2, 2}: {Kind: "missing"},
 	} {
 		cell := got.Rows[at[0]][at[1]]
 		if cell != want {
-			t.Errorf("%v: %+v, want %+v", at, cell, want)
+			t.Errorf(
+				"%v: %+v, want %+v",
+				at, cell, want,
+			)
 		}
 	}
 }

@@ -23,7 +23,9 @@ func TestUnitColumnsAreRecognised(t *testing.T) {
 	}{
 		{
 			"patient_id",
-			func(i int) string { return fmt.Sprint(100_000 + i/3) },
+			func(i int) string {
+				return fmt.Sprint(100_000 + i/3)
+			},
 			answer{true, true},
 		},
 		{
@@ -61,8 +63,12 @@ func TestUnitColumnsAreRecognised(t *testing.T) {
 			},
 			answer{},
 		}, // mostly missing
-		{"age", func(i int) string { return fmt.Sprint(18 + i%70) }, answer{}},
-		{"income", func(i int) string { return fmt.Sprint(20_000 + i*7%9_000) }, answer{}},
+		{"age", func(i int) string {
+			return fmt.Sprint(18 + i%70)
+		}, answer{}},
+		{"income", func(i int) string {
+			return fmt.Sprint(20_000 + i*7%9_000)
+		}, answer{}},
 		{
 			"area",
 			func(i int) string {
@@ -80,20 +86,28 @@ func TestUnitColumnsAreRecognised(t *testing.T) {
 		{
 			"seen",
 			func(i int) string {
-				return fmt.Sprintf("2024-%02d-%02d", 1+i%12, 1+i/12%28)
+				return fmt.Sprintf(
+					"2024-%02d-%02d",
+					1+i%12, 1+i/12%28,
+				)
 			},
 			answer{},
 		},
 		{
 			"user_date",
 			func(i int) string {
-				return fmt.Sprintf("2024-%02d-%02d", 1+i%12, 1+i/12%28)
+				return fmt.Sprintf(
+					"2024-%02d-%02d",
+					1+i%12, 1+i/12%28,
+				)
 			},
 			answer{},
 		},
 		{
 			"colour",
-			func(i int) string { return []string{"red", "green", "blue"}[i%3] },
+			func(i int) string {
+				return []string{"red", "green", "blue"}[i%3]
+			},
 			answer{},
 		},
 		{
@@ -146,7 +160,8 @@ func TestUnitColumnsAreRecognised(t *testing.T) {
 	for name, want := range map[string]float64{"record_id": rows, "case": 14_000} {
 		for j := range table.Columns {
 			c := &table.Columns[j]
-			if c.Name == name && math.Abs(c.Different()/want-1) > .08 {
+			if c.Name == name &&
+				math.Abs(c.Different()/want-1) > .08 {
 				t.Errorf(
 					"%s: about %.0f different values, and there are %.0f",
 					name,

@@ -56,7 +56,10 @@ func TestQueryColumnsAreRequested(t *testing.T) {
 		len(want),
 	)
 	if err != nil || got != want {
-		t.Fatalf("answered %q, want %q: %v", got, want, err)
+		t.Fatalf(
+			"answered %q, want %q: %v",
+			got, want, err,
+		)
 	}
 	if s.view != keptName {
 		t.Errorf("the view is %q", s.view)
@@ -71,11 +74,17 @@ func TestQueryColumnsAreRequested(t *testing.T) {
 		if !slices.ContainsFunc(s.queries, func(q string) bool {
 			return strings.HasPrefix(q, begin)
 		}) {
-			t.Errorf("no statement %s among %q", begin, s.queries)
+			t.Errorf(
+				"no statement %s among %q",
+				begin, s.queries,
+			)
 		}
 	}
 	if n := len(s.queries) - 1; !strings.HasPrefix(s.queries[n], "UNCACHE") {
-		t.Errorf("the last statement is %s", s.queries[n])
+		t.Errorf(
+			"the last statement is %s",
+			s.queries[n],
+		)
 	}
 	for _, q := range s.queries {
 		if strings.Contains(q, "4711") ||
@@ -109,7 +118,11 @@ func TestRefusedQueries(t *testing.T) {
 			`{"ask":"columns"}`,
 			failure{"type", "a", "binary"},
 		},
-		"void": {shopServer("void"), `{"ask":"columns"}`, failure{"type", "a", "void"}},
+		"void": {
+			shopServer("void"),
+			`{"ask":"columns"}`,
+			failure{"type", "a", "void"},
+		},
 		"changed": {
 			shopServer("int", "int"),
 			`{"ask":"keep","columns":["a","b"]}`,
@@ -131,14 +144,24 @@ func TestRefusedQueries(t *testing.T) {
 			`{"ask":"columns"}`,
 			failure{Word: "name"},
 		},
-		"unknown": {shopServer("int"), `{"ask":"drop"}`, failure{Word: "question"}},
-		"no JSON": {shopServer("int"), `ask`, failure{Word: "question"}},
+		"unknown": {
+			shopServer("int"),
+			`{"ask":"drop"}`,
+			failure{Word: "question"},
+		},
+		"no JSON": {
+			shopServer("int"), `ask`,
+			failure{Word: "question"},
+		},
 	} {
 		head, _ := questionLine(t, startServer(t, tt.s))
 		_, err := converse(t, head+encodeList(t, tt.ask, "task"), 100)
 		var got *failure
 		if !errors.As(err, &got) || *got != tt.want {
-			t.Errorf("%s: %v, want %v", name, err, tt.want)
+			t.Errorf(
+				"%s: %v, want %v",
+				name, err, tt.want,
+			)
 		}
 	}
 }
@@ -186,7 +209,10 @@ func TestOnSpark(t *testing.T) {
 	}
 	c, err := s.describeColumns(t.Context(), "select * from "+table)
 	if err != nil || len(c) == 0 {
-		t.Errorf("%d columns: %v", len(c), err)
+		t.Errorf(
+			"%d columns: %v",
+			len(c), err,
+		)
 	}
 	const query = `select 1 as i, 2.5d as d, 3d as e, float(0.1) as f, 1.50 as m, true as b, 'a "quoted", text' || char(10) || 'x' as t, cast(null as string) as n,` +
 		` date'2020-02-29' as day, timestamp'2020-01-01 12:00:00.5+02:00' as at, double('NaN') as nan, 1e22d as large`
@@ -230,7 +256,10 @@ func TestStatementsOfFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.close()
-	for _, statement := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+	for _, statement := range strings.Split(
+		strings.TrimSpace(string(text)),
+		"\n",
+	) {
 		if err := s.executeStatement(t.Context(), statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}

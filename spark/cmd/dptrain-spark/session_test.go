@@ -49,7 +49,9 @@ func startServer(t *testing.T, s *server) string {
 		grpc.UnknownServiceHandler(s.handleCall),
 	)
 	ended := make(chan error, 1)
-	go func() { ended <- g.Serve(l) }()
+	go func() {
+		ended <- g.Serve(l)
+	}()
 	t.Cleanup(func() {
 		g.Stop()
 		<-ended
@@ -134,7 +136,10 @@ func (s *server) takeArtifact(stream grpc.ServerStream) error {
 	if good {
 		ok = 1
 	}
-	m := []byte(message(nil).addBytes(1, message(nil).addText(1, name).addNumber(2, ok)))
+	m := []byte(message(nil).addBytes(
+		1,
+		message(nil).addText(1, name).addNumber(2, ok),
+	))
 	return stream.SendMsg(&m)
 }
 
@@ -227,7 +232,10 @@ func (s *server) answerStatement(stream grpc.ServerStream, text string) error {
 		m := []byte(
 			message(nil).addBytes(
 				2,
-				message(nil).addNumber(1, int64(len(columns[0].cells))).addBytes(2, batch),
+				message(nil).addNumber(
+					1,
+					int64(len(columns[0].cells)),
+				).addBytes(2, batch),
 			))
 		return stream.SendMsg(&m)
 	}
@@ -286,7 +294,9 @@ func converse(t *testing.T, input string, want int) (string, error) {
 		_ = out.Close()
 		ended <- err
 	}()
-	go func() { _, _ = io.WriteString(write, input) }()
+	go func() {
+		_, _ = io.WriteString(write, input)
+	}()
 	got := make([]byte, want)
 	n, _ := io.ReadFull(read, got)
 	_ = write.Close()
@@ -315,7 +325,10 @@ func TestSessionAnswersPassByPass(t *testing.T) {
 		t.Errorf("answered %q, want %q", got, want)
 	}
 	if !bytes.Equal(s.files["files/dptrain-01"], program) {
-		t.Errorf("the server has %d files, and not the program", len(s.files))
+		t.Errorf(
+			"the server has %d files, and not the program",
+			len(s.files),
+		)
 	}
 	for _, q := range s.queries {
 		if strings.Contains(q, "4711") ||
@@ -337,11 +350,16 @@ func TestServerErrorTextIsNotRepeated(t *testing.T) {
 		"token":  status.Error(codes.Unauthenticated, "4711"),
 		"broken": status.Error(codes.Unavailable, "4711"),
 	} {
-		s := &server{files: map[string][]byte{}, spoil: func([]byte) error { return err }}
+		s := &server{files: map[string][]byte{}, spoil: func([]byte) error {
+			return err
+		}}
 		head, _ := questionLine(t, startServer(t, s))
 		said, got := converse(t, head+tasksRequest(t, "a"), 100)
 		if got == nil || got.Error() != word || said != encodeList(t) {
-			t.Errorf("%s: %v, %q", word, got, said)
+			t.Errorf(
+				"%s: %v, %q",
+				word, got, said,
+			)
 		}
 	}
 }
@@ -358,7 +376,10 @@ func TestBadBatch(t *testing.T) {
 		err.Error() != "protocol" {
 		t.Error(err)
 	}
-	batch, err := localTable(column{columnName, [][]byte{[]byte("a")}})
+	batch, err := localTable(column{
+		columnName,
+		[][]byte{[]byte("a")},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -378,7 +399,9 @@ func TestClosedInputInterruptsCluster(t *testing.T) {
 	head, _ := questionLine(t, startServer(t, s))
 	in, write := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- answerRequests(t.Context(), in, io.Discard) }()
+	go func() {
+		ended <- answerRequests(t.Context(), in, io.Discard)
+	}()
 	if _, err := io.WriteString(write, head+tasksRequest(t, "a")); err != nil {
 		t.Fatal(err)
 	}
@@ -393,7 +416,9 @@ func TestClosedInputInterruptsCluster(t *testing.T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := len(s.calls)
-	if n < 2 || s.calls[n-2] != "Interrupt" || s.calls[n-1] != "ReleaseSession" {
+	if n < 2 ||
+		s.calls[n-2] != "Interrupt" ||
+		s.calls[n-1] != "ReleaseSession" {
 		t.Errorf("the server was asked for %s", s.calls)
 	}
 }
@@ -420,8 +445,13 @@ func TestListCut(t *testing.T) {
 	whole := encodeList(t, "one", "two")
 	for n := range len(whole) {
 		got, err := readList(strings.NewReader(whole[:n]))
-		if err == nil || got != nil || (n == 0) != (err == io.EOF) {
-			t.Errorf("after %d bytes: %q, %v", n, got, err)
+		if err == nil ||
+			got != nil ||
+			(n == 0) != (err == io.EOF) {
+			t.Errorf(
+				"after %d bytes: %q, %v",
+				n, got, err,
+			)
 		}
 	}
 }

@@ -96,7 +96,9 @@ func serveTLS(t *testing.T, s *server, certificate tls.Certificate, token string
 		grpc.UnknownServiceHandler(s.handleCall),
 	)
 	ended := make(chan error, 1)
-	go func() { ended <- g.Serve(l) }()
+	go func() {
+		ended <- g.Serve(l)
+	}()
 	t.Cleanup(func() {
 		g.Stop()
 		<-ended
@@ -133,7 +135,10 @@ func TestTLS(t *testing.T) {
 		{"another token", good, true, "other", "localhost", "token"},
 		{"no token", good, true, "", "localhost", "token"},
 		{"unknown authority", unknown, true, token, "localhost", "connect"},
-		{"another name", good, true, token, "127.0.0.1", "connect"},
+		{
+			"another name", good, true, token,
+			"127.0.0.1", "connect",
+		},
 		{"no TLS", good, false, "", "localhost", "connect"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -154,7 +159,11 @@ func TestTLS(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := encodeList(t) + encodeList(t, "ONE")
-			got, err := converse(t, string(text)+"\n"+tasksRequest(t, "one"), len(want))
+			got, err := converse(
+				t,
+				string(text)+"\n"+tasksRequest(t, "one"),
+				len(want),
+			)
 			if tt.word == "" {
 				if err != nil ||
 					got != want ||

@@ -20,7 +20,10 @@ func TestDuckMemory(t *testing.T) {
 	cells := make([]string, columns)
 	head := make([]string, columns)
 	for j := range cells {
-		cells[j] = fmt.Sprintf("(hash(i * %d) %% 1000003) / 7.0::DOUBLE AS c%d", j+3, j)
+		cells[j] = fmt.Sprintf(
+			"(hash(i * %d) %% 1000003) / 7.0::DOUBLE AS c%d",
+			j+3, j,
+		)
 		head[j] = fmt.Sprintf(`"c%d"`, j)
 	}
 	program := filepath.Join(filepath.Dir(builtDptrain(t)), "dptrain-sql")
@@ -81,7 +84,10 @@ func TestDuckMemory(t *testing.T) {
 	least := peak(few)
 	if grown, held := peak(many)-least, int64(many-few)*columns*8; grown > leastMemory ||
 		held < 2*leastMemory {
-		t.Errorf("the peak grows by %d bytes; the additional cells have %d", grown, held)
+		t.Errorf(
+			"the peak grows by %d bytes; the additional cells have %d",
+			grown, held,
+		)
 	}
 }
 

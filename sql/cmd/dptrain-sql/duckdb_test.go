@@ -26,7 +26,10 @@ func duckFile(t *testing.T, statements ...string) string {
 	}
 	defer e.close()
 	for _, s := range append(
-		append([]string{"ATTACH '" + path + "' AS d", "USE d"}, statements...),
+		append([]string{
+			"ATTACH '" + path + "' AS d",
+			"USE d",
+		}, statements...),
 		"CHECKPOINT d",
 		"USE memory",
 		"DETACH d",
@@ -45,7 +48,9 @@ func duckFile(t *testing.T, statements ...string) string {
 func duckOpen(t *testing.T, want, dsn, query, columns string) io.Reader {
 	t.Helper()
 	r, w := io.Pipe()
-	t.Cleanup(func() { _ = w.Close() })
+	t.Cleanup(func() {
+		_ = w.Close()
+	})
 	go fmt.Fprintf(
 		w,
 		`{"format":"dptrain.sql/1","want":%q,"driver":"duckdb","dsn":%q,"query":%q,"columns":[%s],"memory":268435456}`+
@@ -62,7 +67,11 @@ func duckOpen(t *testing.T, want, dsn, query, columns string) io.Reader {
 func duckAsk(t *testing.T, dsn, query, columns string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	err := answerQuestion(t.Context(), duckOpen(t, "rows", dsn, query, columns), &out)
+	err := answerQuestion(
+		t.Context(),
+		duckOpen(t, "rows", dsn, query, columns),
+		&out,
+	)
 	return out.String(), err
 }
 
@@ -87,10 +96,18 @@ func TestDuckValues(t *testing.T) {
 		"false,127,0,7,0,170141183460469231731687303715884105727,0,Infinity,NaN,99.99,0.0000000000,longer than twelve bytes: ü,ffffffff-ffff-ffff-ffff-ffffffffffff,sad\n" +
 		"false,0,0,0,0,-1,18446744073709551616,-Infinity,1e+300,0.00,5.0000000000,,12345678-9abc-def0-1234-56789abcdef0,sad\n"
 	if err != nil || got != want {
-		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
+		t.Errorf(
+			"%v\n%s\nwant\n%s",
+			err, got, want,
+		)
 	}
-	got, err = duckAsk(t, file, "SELECT s FROM v WHERE s IS NULL;", `"s"`)
-	if err != nil || got != "\"s\"\n\"\"\n" {
+	got, err = duckAsk(
+		t, file,
+		"SELECT s FROM v WHERE s IS NULL;",
+		`"s"`,
+	)
+	if err != nil ||
+		got != "\"s\"\n\"\"\n" {
 		t.Errorf("one column: %q, %v", got, err) // an empty line would not be a record
 	}
 }
@@ -114,8 +131,12 @@ func TestDuckTimes(t *testing.T) {
 		"SELECT TIMESTAMPTZ '2026-07-02 03:04:05+00'::VARCHAR AS x": "2026-07-02 03:04:05+00",
 	} {
 		got, err := duckAsk(t, inMemory, query, `"x"`)
-		if err != nil || got != "\"x\"\n\""+want+"\"\n" {
-			t.Errorf("%s: %q, %v, want %s", query, got, err, want)
+		if err != nil ||
+			got != "\"x\"\n\""+want+"\"\n" {
+			t.Errorf(
+				"%s: %q, %v, want %s",
+				query, got, err, want,
+			)
 		}
 	}
 }
@@ -144,16 +165,43 @@ func TestDuckRefused(t *testing.T) {
 		query string
 		want  failure
 	}{
-		{"SELECT y FROM w", failure{Word: "query", Kind: "Binder", Position: 8}},
-		{"SELECT x FROM nothing", failure{Word: "query", Kind: "Catalog", Position: 15}},
-		{"SELEC x FROM w", failure{Word: "query", Kind: "Parser", Position: 1}},
+		{
+			"SELECT y FROM w",
+			failure{
+				Word:     "query",
+				Kind:     "Binder",
+				Position: 8,
+			},
+		},
+		{
+			"SELECT x FROM nothing",
+			failure{
+				Word:     "query",
+				Kind:     "Catalog",
+				Position: 15,
+			},
+		},
+		{
+			"SELEC x FROM w",
+			failure{
+				Word:     "query",
+				Kind:     "Parser",
+				Position: 1,
+			},
+		},
 		{"SELECT 1 AS x; SELECT 2", failure{Word: "select"}},
 		{"INSERT INTO w VALUES (1, 'new')", failure{Word: "select"}},
-		{"INSERT INTO w VALUES (1, 'new') RETURNING x", failure{Word: "select"}},
+		{
+			"INSERT INTO w VALUES (1, 'new') RETURNING x",
+			failure{Word: "select"},
+		},
 		{"UPDATE w SET x = 1", failure{Word: "select"}},
 		{"CREATE TABLE w2 AS SELECT 1 AS x", failure{Word: "select"}},
 		{"COPY w TO '" + out + "'", failure{Word: "select"}},
-		{"COPY (SELECT x FROM w) TO '" + out + ".parquet'", failure{Word: "select"}},
+		{
+			"COPY (SELECT x FROM w) TO '" + out + ".parquet'",
+			failure{Word: "select"},
+		},
 		{"EXPORT DATABASE '" + out + "'", failure{Word: "select"}},
 		{"ATTACH '" + out + "' AS other", failure{Word: "select"}},
 		{"INSTALL httpfs", failure{Word: "select"}},
@@ -163,7 +211,10 @@ func TestDuckRefused(t *testing.T) {
 		{"CALL range(3)", failure{Word: "select"}},
 		{"EXPLAIN ANALYZE SELECT x FROM w", failure{Word: "select"}},
 		{"SUMMARIZE w", failure{Word: "select"}},
-		{"SELECT * FROM (DESCRIBE '" + csv + "')", failure{Word: "select"}},
+		{
+			"SELECT * FROM (DESCRIBE '" + csv + "')",
+			failure{Word: "select"},
+		},
 		{"PIVOT w ON x", failure{Word: "select"}},
 		{"CHECKPOINT", failure{Word: "select"}},
 		{"SELECT x FROM w WHERE x = $1", failure{Word: "select"}},
@@ -171,7 +222,10 @@ func TestDuckRefused(t *testing.T) {
 			"SELECT x FROM read_csv('" + csv + "')",
 			failure{Word: "function", Column: "read_csv"},
 		},
-		{"SELECT x FROM '" + csv + "'", failure{Word: "function", Column: csv}},
+		{
+			"SELECT x FROM '" + csv + "'",
+			failure{Word: "function", Column: csv},
+		},
 		{
 			"SELECT (SELECT max(x) FROM '" + csv + "') AS x",
 			failure{Word: "function", Column: csv},
@@ -184,7 +238,10 @@ func TestDuckRefused(t *testing.T) {
 			"SELECT 1 AS x FROM READ_TEXT('" + csv + "')",
 			failure{Word: "function", Column: "read_text"},
 		},
-		{"SELECT 1 AS x FROM glob('/*')", failure{Word: "function", Column: "glob"}},
+		{
+			"SELECT 1 AS x FROM glob('/*')",
+			failure{Word: "function", Column: "glob"},
+		},
 		{
 			"SELECT 1 AS x FROM enable_logging()",
 			failure{Word: "function", Column: "enable_logging"},
@@ -200,46 +257,90 @@ func TestDuckRefused(t *testing.T) {
 		},
 		{
 			"SELECT x FROM read_parquet('https://example.org/t.parquet')",
-			failure{Word: "query", Kind: "Missing Extension", Position: 15},
+			failure{
+				Word:     "query",
+				Kind:     "Missing Extension",
+				Position: 15,
+			},
 		},
 		{
 			"SELECT x FROM read_parquet('" + csv + "')",
-			failure{Word: "query", Kind: "Invalid Input", Position: 15},
+			failure{
+				Word:     "query",
+				Kind:     "Invalid Input",
+				Position: 15,
+			},
 		},
 		{"SELECT nextval('q') AS x", failure{Word: "row"}},
 		{"SELECT error(s) AS x FROM w", failure{Word: "row"}},
 		{"SELECT s::INTEGER AS x FROM w", failure{Word: "row"}},
-		{"SELECT [x] AS x FROM w", failure{Word: "type", Column: "x", Type: "LIST"}},
+		{
+			"SELECT [x] AS x FROM w",
+			failure{
+				Word:   "type",
+				Column: "x",
+				Type:   "LIST",
+			},
+		},
 		{
 			"SELECT {'a': x} AS x FROM w",
-			failure{Word: "type", Column: "x", Type: "STRUCT"},
+			failure{
+				Word:   "type",
+				Column: "x",
+				Type:   "STRUCT",
+			},
 		},
 		{
 			"SELECT MAP {'a': x} AS x FROM w",
-			failure{Word: "type", Column: "x", Type: "MAP"},
+			failure{
+				Word:   "type",
+				Column: "x",
+				Type:   "MAP",
+			},
 		},
 		{
 			"SELECT INTERVAL 1 DAY AS x FROM w",
-			failure{Word: "type", Column: "x", Type: "INTERVAL"},
+			failure{
+				Word:   "type",
+				Column: "x",
+				Type:   "INTERVAL",
+			},
 		},
-		{"SELECT s::BLOB AS x FROM w", failure{Word: "type", Column: "x", Type: "BLOB"}},
+		{
+			"SELECT s::BLOB AS x FROM w",
+			failure{
+				Word:   "type",
+				Column: "x",
+				Type:   "BLOB",
+			},
+		},
 		{
 			"SELECT to_json(s) AS x FROM w",
-			failure{Word: "type", Column: "x", Type: "JSON"},
+			failure{
+				Word:   "type",
+				Column: "x",
+				Type:   "JSON",
+			},
 		},
 		{"SELECT x AS y FROM w", failure{Word: "changed"}},
 	} {
 		_, err := duckAsk(t, file, tt.query, `"x"`)
 		var got *failure
 		if !errors.As(err, &got) || *got != tt.want {
-			t.Errorf("%s: %+v, want %+v", tt.query, err, tt.want)
+			t.Errorf(
+				"%s: %+v, want %+v",
+				tt.query, err, tt.want,
+			)
 		}
 	}
 	if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the database was changed: %v", err)
 	}
 	if names, err := os.ReadDir(folder); err != nil || len(names) != 1 {
-		t.Errorf("files were written: %v, %v", names, err)
+		t.Errorf(
+			"files were written: %v, %v",
+			names, err,
+		)
 	}
 	for dsn, word := range map[string]string{
 		filepath.Join(folder, "none"): "nofile",
@@ -254,7 +355,10 @@ func TestDuckRefused(t *testing.T) {
 			io.Discard,
 		)
 		if !errors.As(err, &got) || got.Word != word {
-			t.Errorf("%s: %+v, want %s", dsn, err, word)
+			t.Errorf(
+				"%s: %+v, want %s",
+				dsn, err, word,
+			)
 		}
 	}
 }
@@ -278,8 +382,12 @@ func TestDuckParquet(t *testing.T) {
 		"SELECT i AS x FROM generate_series(0, 4) r(i)",
 	} {
 		got, err := duckAsk(t, inMemory, query, `"x"`)
-		if err != nil || got != "\"x\"\n\"0\"\n\"1\"\n\"2\"\n\"3\"\n\"4\"\n" {
-			t.Errorf("%s: %q, %v", query, got, err)
+		if err != nil ||
+			got != "\"x\"\n\"0\"\n\"1\"\n\"2\"\n\"3\"\n\"4\"\n" {
+			t.Errorf(
+				"%s: %q, %v",
+				query, got, err,
+			)
 		}
 	}
 }
@@ -293,8 +401,12 @@ func TestDuckFailsLate(t *testing.T) {
 			at)
 		out, err := duckAsk(t, inMemory, query, `"x"`)
 		var got *failure
-		if !errors.As(err, &got) || *got != (failure{Word: "row"}) {
-			t.Errorf("at %d: %v after %d bytes", at, err, len(out))
+		if !errors.As(err, &got) ||
+			*got != (failure{Word: "row"}) {
+			t.Errorf(
+				"at %d: %v after %d bytes",
+				at, err, len(out),
+			)
 		}
 	}
 	_, err := duckAsk(
@@ -355,13 +467,19 @@ func TestDuckSameRelease(t *testing.T) {
 	CASE WHEN i % 50 > 0 THEN (1000 * (i % 131) + 777 * (i % 7))::DECIMAL(12, 2) END AS price FROM range(4000) r(i)`,
 	)
 	const query = "SELECT area, rooms, town, price FROM houses"
-	text, err := duckAsk(t, file, query, `"area","rooms","town","price"`)
+	text, err := duckAsk(
+		t, file, query,
+		`"area","rooms","town","price"`,
+	)
 	if err != nil || strings.Count(text, "\n") != 4001 {
 		t.Fatal(err, len(text))
 	}
 	folder := t.TempDir()
 	program := builtDptrain(t)
-	err = os.WriteFile(filepath.Join(folder, "houses.csv"), []byte(text), 0o600)
+	err = os.WriteFile(
+		filepath.Join(folder, "houses.csv"),
+		[]byte(text), 0o600,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,7 +501,10 @@ func TestDuckSameRelease(t *testing.T) {
 			"--out", filepath.Join(folder, r.name),
 		)
 		if code != 0 {
-			t.Fatalf("%s: exit %d: %s", r.name, code, out)
+			t.Fatalf(
+				"%s: exit %d: %s",
+				r.name, code, out,
+			)
 		}
 		for _, file := range []string{"model.json", "recipe.yaml"} {
 			got, err := os.ReadFile(filepath.Join(folder, r.name, "release", file))
@@ -408,9 +529,15 @@ func TestDuckNoRelease(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	recipe := "data:\n  sql: {driver: duckdb, dsn: ':memory:', query: \"SELECT i % 97 AS a, CASE WHEN i = 90000 THEN 'geheim' ELSE '5' END::INTEGER AS y FROM range(100000) r(i)\"}\n  target: y\nprivacy: {epsilon: 1}\nmodel: {method: joint-gram}\n"
 	for _, engine := range []string{"stream", "memory"} {
-		code, text := runFit(t, program, recipe, "--engine", engine, "--out", out)
+		code, text := runFit(
+			t, program, recipe, "--engine", engine,
+			"--out", out,
+		)
 		if code != 4 || strings.Contains(text, "geheim") {
-			t.Errorf("%s: exit %d: %s", engine, code, text)
+			t.Errorf(
+				"%s: exit %d: %s",
+				engine, code, text,
+			)
 		}
 		_, err := os.Stat(filepath.Join(out, "release"))
 		if !errors.Is(err, fs.ErrNotExist) {

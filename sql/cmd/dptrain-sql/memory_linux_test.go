@@ -22,7 +22,10 @@ func TestMemory(t *testing.T) {
 	dsn := serverDSN(t)
 	cells := make([]string, columns)
 	for i := range cells {
-		cells[i] = fmt.Sprintf("(i * %d %% 1009) / 7.0::float8 AS c%d", i+3, i)
+		cells[i] = fmt.Sprintf(
+			"(i * %d %% 1009) / 7.0::float8 AS c%d",
+			i+3, i,
+		)
 	}
 	recipe := filepath.Join(folder, "recipe.yaml")
 	peak := func(rows int) int64 {
@@ -63,6 +66,9 @@ func TestMemory(t *testing.T) {
 	grown := peak(*mostRows) - least
 	held := int64(*mostRows-few) * columns * 8
 	if grown > held/2 {
-		t.Errorf("the peak grows by %d bytes; the cells of the rows have %d", grown, held)
+		t.Errorf(
+			"the peak grows by %d bytes; the cells of the rows have %d",
+			grown, held,
+		)
 	}
 }

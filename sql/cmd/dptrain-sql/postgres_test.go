@@ -45,7 +45,9 @@ func runStatements(t *testing.T, statements string) {
 func openInput(t *testing.T, want, dsn, query, columns string) io.Reader {
 	t.Helper()
 	r, w := io.Pipe()
-	t.Cleanup(func() { _ = w.Close() })
+	t.Cleanup(func() {
+		_ = w.Close()
+	})
 	go fmt.Fprintf(
 		w,
 		`{"format":"dptrain.sql/1","want":%q,"driver":"postgres","dsn":%q,"query":%q,"columns":[%s]}`+
@@ -87,10 +89,14 @@ INSERT INTO v VALUES (1, .1, 'NaN', true, E'a,"b"\r\nc', '2026-01-02', '2026-01-
 		`1,0.1,NaN,true,"a,""b""  c",2026-01-02,2026-01-02 02:04:05+00,"so,so"` + "\n,NaN,,,,,,\n" +
 		"-2147483648,-Infinity,1000000000000000000000000000000,false,,infinity,-infinity,sad\n"
 	if err != nil || got != want {
-		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
+		t.Errorf(
+			"%v\n%s\nwant\n%s",
+			err, got, want,
+		)
 	}
 	got, err = queryRows(t, "SELECT s FROM v WHERE s IS NULL;", `"s"`)
-	if err != nil || got != "\"s\"\n\"\"\n" {
+	if err != nil ||
+		got != "\"s\"\n\"\"\n" {
 		t.Errorf("one column: %q, %v", got, err) // an empty line would not be a record
 	}
 }
@@ -108,37 +114,74 @@ CREATE OR REPLACE FUNCTION writes() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INS
 		query string
 		want  failure
 	}{
-		{"SELECT y FROM w", failure{Word: "query", SQLState: "42703", Position: 8}},
-		{"SELECT 1 AS x; SELECT 2", failure{Word: "query", SQLState: "42601"}},
-		{"INSERT INTO w VALUES (1, 'new')", failure{Word: "query", SQLState: "02000"}},
+		{
+			"SELECT y FROM w",
+			failure{
+				Word:     "query",
+				SQLState: "42703",
+				Position: 8,
+			},
+		},
+		{
+			"SELECT 1 AS x; SELECT 2",
+			failure{Word: "query", SQLState: "42601"},
+		},
+		{
+			"INSERT INTO w VALUES (1, 'new')",
+			failure{Word: "query", SQLState: "02000"},
+		},
 		{
 			"INSERT INTO w VALUES (1, 'new') RETURNING x",
-			failure{Word: "query", SQLState: "42601", Position: 66},
+			failure{
+				Word:     "query",
+				SQLState: "42601",
+				Position: 66,
+			},
 		},
 		{
 			"WITH n AS (INSERT INTO w VALUES (1, 'new') RETURNING x) SELECT x FROM n",
 			failure{Word: "query", SQLState: "0A000"},
 		},
 		{"SELECT x INTO w2 FROM w", failure{Word: "query", SQLState: "02000"}},
-		{"COPY w TO '" + file + "'", failure{Word: "query", SQLState: "02000"}},
+		{
+			"COPY w TO '" + file + "'",
+			failure{Word: "query", SQLState: "02000"},
+		},
 		{"SELECT writes() AS x", failure{Word: "write"}},
 		{"SELECT nextval('q') AS x", failure{Word: "write"}},
 		{
 			"SELECT set_config('transaction_read_only', 'off', false)::text AS x FROM w",
 			failure{Word: "row", SQLState: "25"},
 		},
-		{"SELECT 1/x AS x FROM w", failure{Word: "row", SQLState: "22"}},
-		{"SELECT s::int AS x FROM w", failure{Word: "row", SQLState: "22"}},
+		{
+			"SELECT 1/x AS x FROM w",
+			failure{Word: "row", SQLState: "22"},
+		},
+		{
+			"SELECT s::int AS x FROM w",
+			failure{Word: "row", SQLState: "22"},
+		},
 		{
 			"SELECT ARRAY[x] AS x FROM w",
-			failure{Word: "type", Column: "x", Type: "integer[]"},
+			failure{
+				Word:   "type",
+				Column: "x",
+				Type:   "integer[]",
+			},
 		},
 		{
 			"SELECT to_json(s) AS x FROM w",
-			failure{Word: "type", Column: "x", Type: "json"},
+			failure{
+				Word:   "type",
+				Column: "x",
+				Type:   "json",
+			},
 		},
 		{"SELECT x AS y FROM w", failure{Word: "changed"}},
-		{"SELECT x FROM w WHERE x = $1", failure{Word: "query", SQLState: "42P02"}},
+		{
+			"SELECT x FROM w WHERE x = $1",
+			failure{Word: "query", SQLState: "42P02"},
+		},
 		{
 			"SELECT pg_terminate_backend(pg_backend_pid())::text AS x",
 			failure{Word: "broken", SQLState: "57"},
@@ -151,7 +194,10 @@ CREATE OR REPLACE FUNCTION writes() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INS
 			got.SQLState != tt.want.SQLState ||
 			got.Column != tt.want.Column ||
 			got.Type != tt.want.Type {
-			t.Errorf("%s: %+v, want %+v", tt.query, got, tt.want)
+			t.Errorf(
+				"%s: %+v, want %+v",
+				tt.query, got, tt.want,
+			)
 		}
 	}
 	got, err := queryRows(
@@ -160,7 +206,10 @@ CREATE OR REPLACE FUNCTION writes() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INS
 		`"n","q"`,
 	)
 	if err != nil || got != "n,q\n1,1\n" {
-		t.Errorf("something was written: %q, %v", got, err)
+		t.Errorf(
+			"something was written: %q, %v",
+			got, err,
+		)
 	}
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file was written: %v", err)
@@ -178,7 +227,10 @@ CREATE OR REPLACE FUNCTION writes() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INS
 		)
 		var got *failure
 		if !errors.As(err, &got) || got.Word != word {
-			t.Errorf("%s: %+v, want %s", dsn, err, word)
+			t.Errorf(
+				"%s: %+v, want %s",
+				dsn, err, word,
+			)
 		}
 	}
 }
@@ -197,7 +249,11 @@ func TestQueryReadsOneSnapshot(t *testing.T) {
 	}}
 	err := answerQuestion(
 		t.Context(),
-		openInput(t, "rows", serverDSN(t), "SELECT x, s FROM shot", `"x","s"`),
+		openInput(
+			t, "rows", serverDSN(t),
+			"SELECT x, s FROM shot",
+			`"x","s"`,
+		),
 		out,
 	)
 	if err != nil {
@@ -222,7 +278,9 @@ func startProxy(t *testing.T, after int64) (dsn string, passed *atomic.Int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = l.Close() })
+	t.Cleanup(func() {
+		_ = l.Close()
+	})
 	passed = &atomic.Int64{}
 	go func() {
 		for {
@@ -237,7 +295,9 @@ func startProxy(t *testing.T, after int64) (dsn string, passed *atomic.Int64) {
 					return
 				}
 				defer s.Close()
-				go func() { _, _ = io.Copy(s, c) }()
+				go func() {
+					_, _ = io.Copy(s, c)
+				}()
 				n, _ := io.CopyN(c, s, after)
 				passed.Add(n)
 			}()
@@ -260,13 +320,19 @@ func TestSameRelease(t *testing.T) {
 INSERT INTO houses SELECT i, 20 + i % 131 * 1.25, 1 + i % 7, (ARRAY['north, old', 'south', NULL])[1 + i % 3], CASE WHEN i % 50 > 0 THEN 1000 * (i % 131) + 777 * (i % 7) END FROM generate_series(1, 4000) i`,
 	)
 	const query = "SELECT area, rooms, town, price FROM houses ORDER BY id"
-	text, err := queryRows(t, query, `"area","rooms","town","price"`)
+	text, err := queryRows(
+		t, query,
+		`"area","rooms","town","price"`,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
 	program := builtDptrain(t)
-	err = os.WriteFile(filepath.Join(folder, "houses.csv"), []byte(text), 0o600)
+	err = os.WriteFile(
+		filepath.Join(folder, "houses.csv"),
+		[]byte(text), 0o600,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +355,10 @@ INSERT INTO houses SELECT i, 20 + i % 131 * 1.25, 1 + i % 7, (ARRAY['north, old'
 			"--out", filepath.Join(folder, r.name),
 		)
 		if code != 0 {
-			t.Fatalf("%s: exit %d: %s", r.name, code, out)
+			t.Fatalf(
+				"%s: exit %d: %s",
+				r.name, code, out,
+			)
 		}
 		for _, file := range []string{"model.json", "recipe.yaml"} {
 			got, err := os.ReadFile(filepath.Join(folder, r.name, "release", file))
@@ -357,7 +426,10 @@ func TestLostConnectionEndsRun(t *testing.T) {
 			"', query: 'SELECT a, b, y FROM cut'}\n  target: y\nprivacy: {epsilon: 1}\nmodel: {method: joint-gram}\n" +
 			"ledger: {dataset: shop, path: " + ledger + "}\n"
 		for _, engine := range []string{"stream", "memory"} {
-			code, text := runFit(t, program, recipe, "--engine", engine, "--out", out)
+			code, text := runFit(
+				t, program, recipe, "--engine", engine,
+				"--out", out,
+			)
 			if code != 4 || strings.Contains(text, "remains spent") != tt.spent {
 				t.Errorf(
 					"%s, cut after %d bytes (%d passed): exit %d: %s",
@@ -368,10 +440,16 @@ func TestLostConnectionEndsRun(t *testing.T) {
 					text,
 				)
 			}
-			t.Logf("%s, cut after %d bytes: exit %d: %s", engine, tt.bytes, code, text)
+			t.Logf(
+				"%s, cut after %d bytes: exit %d: %s",
+				engine, tt.bytes, code, text,
+			)
 			_, err := os.Stat(filepath.Join(out, "release"))
 			if !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("cut after %d bytes: a release: %v", tt.bytes, err)
+				t.Errorf(
+					"cut after %d bytes: a release: %v",
+					tt.bytes, err,
+				)
 			}
 		}
 		now, err := os.ReadFile(ledger)

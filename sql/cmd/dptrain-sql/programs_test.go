@@ -25,7 +25,10 @@ var built = sync.OnceValues(func() (folder string, err error) {
 	test := exec.Command("go", "test", "-C", "../../..", "-tags", "replay", "-c", "-o",
 		filepath.Join(folder, "dptrain"), "./cmd/dptrain")
 	test.Env = append(os.Environ(), "CGO_ENABLED=0") // as other tests have compiled its packages
-	build := exec.Command("go", append(append([]string{"build", "-o", folder}, buildTags...), ".")...)
+	build := exec.Command("go", append(
+		append([]string{"build", "-o", folder}, buildTags...),
+		".",
+	)...)
 	for _, cmd := range []*exec.Cmd{test, build} {
 		out, failed := cmd.CombinedOutput()
 		if failed != nil {
