@@ -38,16 +38,9 @@ func TestPrograms(t *testing.T) {
 	if err := firstProgram(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	predictions, err := predictTable(
-		t.Context(),
-		"out/release/model.json",
-		"testdata/houses.csv",
-	)
+	predictions, err := predictTable(t.Context(), "out/release/model.json", "testdata/houses.csv")
 	if err != nil || len(predictions) != 6000 {
-		t.Errorf(
-			"%d predictions, %v",
-			len(predictions), err,
-		)
+		t.Errorf("%d predictions, %v", len(predictions), err)
 	}
 	for range 2 {
 		if err := registerDataset(t.Context()); err != nil {
@@ -66,10 +59,7 @@ func TestPrograms(t *testing.T) {
 		_, err = fitWithSettings(t.Context(), table)
 	}
 	if !refusedByLedger(err) || !strings.Contains(err.Error(), "epsilon fits") {
-		t.Errorf(
-			"the eighth run of epsilon 3 within a total of 20: %v",
-			err,
-		)
+		t.Errorf("the eighth run of epsilon 3 within a total of 20: %v", err)
 	}
 	if fit, err := fromRecipe(t.Context(), "examples/classes.yaml"); err != nil ||
 		fit.Confusion == nil {
@@ -97,10 +87,7 @@ func TestPrograms(t *testing.T) {
 	price, err := strconv.ParseFloat(strings.TrimSpace(answer.Body.String()), 64)
 	if err != nil ||
 		price < 100_000 || price > 300_000 {
-		t.Errorf(
-			"%v, %v, want about 200,000",
-			answer, err,
-		)
+		t.Errorf("%v, %v, want about 200,000", answer, err)
 	}
 	if err := verifyRelease(t.Context(), "out/release"); err != nil {
 		t.Error(err)
@@ -113,11 +100,7 @@ func firstProgram(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	run := dptrain.Run{
-		Target:  "price",
-		Epsilon: 1,
-		Exclude: []string{"ocean"},
-	}
+	run := dptrain.Run{Target: "price", Epsilon: 1, Exclude: []string{"ocean"}}
 	plan, err := run.Plan(table) // the price; no row is read
 	if err != nil {
 		return err
@@ -135,11 +118,8 @@ func fitWithSettings(ctx context.Context, table *dptrain.Table) (*dptrain.Fit, e
 	run := dptrain.Run{
 		Target: "price", Epsilon: 3,
 		Columns: map[string]dptrain.Column{
-			"age": dptrain.Range(0, 90),
-			"ocean": dptrain.Categories(
-				"inland", "near bay", "near ocean",
-				"island",
-			),
+			"age":   dptrain.Range(0, 90),
+			"ocean": dptrain.Categories("inland", "near bay", "near ocean", "island"),
 		},
 		Selector: selection.Kendall{K: 5},
 		Model:    tukey.Tukey{Buckets: 400},
@@ -160,14 +140,7 @@ func fitWithSettings(ctx context.Context, table *dptrain.Table) (*dptrain.Fit, e
 // registerDataset enters the total of the data set.
 func registerDataset(ctx context.Context) error {
 	book := dptrain.OpenLedger("dptrain.ledger")
-	err := book.Register(
-		ctx, "houses",
-		budget.Total{
-			Epsilon:  20,
-			Delta:    1e-5,
-			BlackBox: 5e-6,
-		},
-	)
+	err := book.Register(ctx, "houses", budget.Total{Epsilon: 20, Delta: 1e-5, BlackBox: 5e-6})
 	if errors.Is(err, dptrain.ErrRegistered) {
 		return nil // a total is fixed once
 	}
@@ -199,10 +172,7 @@ func fromRecipe(ctx context.Context, path string) (*dptrain.Fit, error) {
 		return nil, err
 	}
 	for _, w := range fit.Warnings {
-		fmt.Printf(
-			"%s[%s]: %s\n",
-			w.Severity, w.Code, w.Text,
-		)
+		fmt.Printf("%s[%s]: %s\n", w.Severity, w.Code, w.Text)
 	}
 	return fit, nil
 }
