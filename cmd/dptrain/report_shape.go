@@ -108,9 +108,11 @@ func (p part) print(w io.Writer, name string) error {
 		}
 		for _, t := range p.Terms {
 			if t.Column == j {
-				row("Line",
-					fmt.Sprintf("%s per unit of %s, standard error %s", digits(t.Coefficient), name,
-						digits(t.StdError)))
+				text := fmt.Sprintf("%s per unit of %s", digits(t.Coefficient), name)
+				if deviation := p.StdError(t); deviation > 0 {
+					text += ", standard error " + digits(deviation)
+				}
+				row("Line", text)
 			}
 		}
 		if s := p.curve(j); s != nil {

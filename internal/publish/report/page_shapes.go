@@ -24,7 +24,11 @@ const (
 type Sum struct {
 	Class string // "" for a whole model
 	*regression.Additive
-	stated []string // columns drawn over their whole range: it is declared, or computed from a public column
+	// Boosted is whether lines and categories were trained together with curves or a kernel. Their standard errors
+	// are then smaller than the noise, down to a third of it: parts of the model trade their effects. See
+	// docs/proofs/boosted-additive.md, "Noise in the curves".
+	Boosted bool
+	stated  []string // columns drawn over their whole range: it is declared, or computed from a public column
 }
 
 // SumsOf returns the sums that a model consists of; nil for another kind of model, and for no model.
@@ -34,8 +38,9 @@ func SumsOf(m regression.Model) []Sum {
 	}
 	classes := m.Output().Classes
 	var out []Sum
+	boosted := isBoosted(m)
 	for _, x := range m.Sums() {
-		out = append(out, Sum{Additive: x})
+		out = append(out, Sum{Additive: x, Boosted: boosted})
 	}
 	if len(classes) > 0 {
 		for i := range out {
@@ -43,6 +48,26 @@ func SumsOf(m regression.Model) []Sum {
 		}
 	}
 	return out
+}
+
+// isBoosted reports whether a model, or a score of it, has curves or a kernel beside its linear part.
+func isBoosted(m regression.Model) bool {
+	switch m := m.(type) {
+	case *regression.Additive, *regression.Kernel:
+		return true
+	case *regression.Classifier:
+		return slices.ContainsFunc(m.Scores, isBoosted)
+	}
+	return false
+}
+
+// StdError returns the standard deviation of the privacy noise in the coefficient of a term, or 0 where it is not known
+// or where there is no noise.
+func (x Sum) StdError(t regression.Term) float64 {
+	if x.Boosted {
+		return 0
+	}
+	return t.StdError
 }
 
 // shapeBlocks draws the contribution of each column, the most important first.
@@ -156,8 +181,13 @@ func (x Sum) draw(name, unit string) (document.Block, bool) {
 // levels draws the categories of a column.
 func (x Sum) levels(j int, unit string) (document.Block, bool) {
 	var bars []chart.Bar
-	noisy := false
-	g := &document.Table{Head: []string{"category", "adds", "standard error"}}
+	stated := slices.ContainsFunc(x.Terms, func(t regression.Term) bool {
+		return t.Column == j && x.StdError(t) > 0
+	})
+	g := &document.Table{Head: []string{"category", "adds"}}
+	if stated {
+		g.Head = append(g.Head, "standard error")
+	}
 	for _, t := range x.Terms {
 		if t.Column != j {
 			continue
@@ -166,8 +196,8 @@ func (x Sum) levels(j int, unit string) (document.Block, bool) {
 		if t.Other {
 			name = "all others"
 		}
-		half := 1.96 * t.StdError
-		noisy = noisy || t.StdError > 0
+		deviation := x.StdError(t)
+		half := 1.96 * deviation
 		if len(bars) < mostLevels {
 			bars = append(bars, chart.Bar{
 				Label: name,
@@ -177,14 +207,21 @@ func (x Sum) levels(j int, unit string) (document.Block, bool) {
 				Text:  short(t.Coefficient),
 			})
 		}
-		g.Rows = append(g.Rows, []string{name, short(t.Coefficient), short(t.StdError)})
+		row := []string{name, short(t.Coefficient)}
+		if stated {
+			row = append(row, short(deviation))
+		}
+		g.Rows = append(g.Rows, row)
 	}
 	if len(bars) == 0 {
 		return document.Block{}, false
 	}
 	caption := x.heading(x.Columns[j].Name) + ": contribution of each category"
-	if noisy {
+	switch {
+	case stated:
 		caption += "; the whiskers are 1.96 standard deviations of the privacy noise, without sampling error"
+	case x.Boosted:
+		caption += "; it contains privacy noise, for which no whiskers are drawn"
 	}
 	return figure(chart.Bars(x.heading(x.Columns[j].Name), bars), caption+".", g), true
 }
@@ -248,7 +285,7 @@ func (x Sum) curve(j int, unit string) (document.Block, bool) {
 		case t.Missing:
 			missing, found = t.Coefficient, true
 		default:
-			slope, deviation, found = t.Coefficient, t.StdError, true
+			slope, deviation, found = t.Coefficient, x.StdError(t), true
 		}
 	}
 	var step *regression.Step
@@ -268,7 +305,7 @@ func (x Sum) curve(j int, unit string) (document.Block, bool) {
 	add := func(at float64, value float64) {
 		v := slope*(at-middle) + value
 		s.X, s.Y = append(s.X, at), append(s.Y, v)
-		if step == nil && deviation > 0 {
+		if deviation > 0 {
 			half := 1.96 * deviation * math.Abs(at-middle)
 			s.Low, s.High = append(s.Low, v-half), append(s.High, v+half)
 		}
@@ -296,8 +333,8 @@ func (x Sum) curve(j int, unit string) (document.Block, bool) {
 	switch {
 	case s.Low != nil:
 		caption += "; the band is 1.96 standard deviations of the privacy noise in the slope, without sampling error"
-	case deviation > 0: // see docs/proofs/boosted-additive.md, "Noise in the curves"
-		caption += "; the curve contains privacy noise, for which no band is drawn"
+	case x.Boosted:
+		caption += "; it contains privacy noise, for which no band is drawn"
 	}
 	caption += "."
 	if !math.IsNaN(missing) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -317,63 +318,81 @@ func TestPagePrices(t *testing.T) {
 	}
 }
 
-// TestCaptionsNameTheNoise checks that the caption of a picture describes its band or whiskers, that it names the noise
-// of a curve, which has no band, and that a model without noise has neither.
+// TestCaptionsNameTheNoise checks that the caption of a picture describes its band or whiskers, that a model with curves
+// has neither and names the noise, and that a model without noise has neither.
 func TestCaptionsNameTheNoise(t *testing.T) {
 	const (
 		band     = "the band is 1.96 standard deviations of the privacy noise in the slope, without sampling error."
 		whiskers = "the whiskers are 1.96 standard deviations of the privacy noise, without sampling error."
-		curve    = "the curve contains privacy noise, for which no band is drawn."
+		noBand   = "it contains privacy noise, for which no band is drawn."
+		noWhisks = "it contains privacy noise, for which no whiskers are drawn."
 	)
-	for _, deviation := range []float64{0, .1} {
-		sum := Sum{Additive: &regression.Additive{
-			Linear: regression.Linear{
-				Columns: []regression.Column{
-					{
-						Name:  "line",
-						Lower: -1,
-						Upper: 1,
-					},
-					{
-						Name:  "steps",
-						Lower: -1,
-						Upper: 1,
-					},
-					{
-						Name:       "word",
-						Type:       regression.Category,
-						Categories: []string{"a"},
-					},
-				},
-				Terms: []regression.Term{
-					{Column: 0, Coefficient: 1, StdError: deviation},
-					{Column: 1, Coefficient: 1, StdError: deviation},
-					{
-						Column:      2,
-						Category:    "a",
-						Coefficient: 1,
-						StdError:    deviation,
-					},
-				},
+	linear := regression.Linear{
+		Columns: []regression.Column{
+			{
+				Name:  "line",
+				Lower: -1,
+				Upper: 1,
 			},
-			Shapes: []regression.Shape{{
-				Column: 1,
-				Step: regression.Step{
-					Edges:  []float64{0},
-					Values: []float64{-1, 1},
-				},
-			}},
-		}}
-		for name, want := range map[string]string{"line": band, "steps": curve, "word": whiskers} {
-			block, ok := sum.draw(name, "units")
+			{
+				Name:       "word",
+				Type:       regression.Category,
+				Categories: []string{"a"},
+			},
+		},
+		Terms: []regression.Term{
+			{
+				Column:      0,
+				Coefficient: 1,
+				StdError:    .1,
+			},
+			{
+				Column:      1,
+				Category:    "a",
+				Coefficient: 1,
+				StdError:    .1,
+			},
+		},
+	}
+	exact := linear
+	exact.Terms = slices.Clone(linear.Terms)
+	for i := range exact.Terms {
+		exact.Terms[i].StdError = 0
+	}
+	for _, c := range []struct {
+		name       string
+		model      regression.Model
+		line, word string
+		errors     bool
+	}{
+		{"noisy", &linear, band, whiskers, true},
+		{"exact", &exact, "over its range.", "of each category.", false},
+		{"boosted", &regression.Additive{Linear: linear}, noBand, noWhisks, false},
+		{"kernel", &regression.Kernel{Additive: regression.Additive{Linear: linear}}, noBand, noWhisks, false},
+		{
+			"boosted classes",
+			&regression.Classifier{
+				Classes: []string{"no", "yes"},
+				Scores:  []regression.Model{&regression.Additive{Linear: linear}},
+			},
+			noBand, noWhisks, false,
+		},
+	} {
+		sums := SumsOf(c.model)
+		if len(sums) != 1 {
+			t.Fatalf("%s: %d sums", c.name, len(sums))
+		}
+		for name, want := range map[string]string{"line": c.line, "word": c.word} {
+			block, ok := sums[0].draw(name, "units")
 			if !ok {
-				t.Fatalf("no picture of %s", name)
+				t.Fatalf("%s: no picture of %s", c.name, name)
 			}
-			if strings.Contains(block.Caption, want) != (deviation > 0) {
-				t.Errorf(
-					"%s with standard error %v: %q",
-					name, deviation, block.Caption,
-				)
+			if !strings.HasSuffix(block.Caption, want) {
+				t.Errorf("%s, %s: %q", c.name, name, block.Caption)
+			}
+			stated := slices.Contains(block.Table.Head, "standard error")
+			if name == "word" && stated != c.errors {
+				t.Errorf("%s: columns %q", c.name, block.Table.Head)
 			}
 		}
 	}
