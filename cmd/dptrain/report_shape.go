@@ -243,18 +243,29 @@ func numbersOf(c *regression.Column) string {
 // categories formats the terms of a category column. A category without a term contributes 0.
 func (p part) categories(column int) string {
 	c := p.Columns[column]
+	stated := slices.ContainsFunc(p.Terms, func(t regression.Term) bool {
+		return t.Column == column && p.StdError(t) > 0
+	})
 	t := terminal.RightAligned(3)
-	t.AppendHeader(table.Row{"category", "value", "standard error"})
-	add := func(name string, of func(regression.Term) bool) {
+	head := table.Row{"category", "value"}
+	if stated {
+		head = append(head, "standard error")
+	}
+	t.AppendHeader(head)
+	add := func(name string, matches func(regression.Term) bool) {
 		value := 0.
 		deviation := 0.
 		for _, term := range p.Terms {
-			if term.Column == column && of(term) {
+			if term.Column == column && matches(term) {
 				value = term.Coefficient
-				deviation = term.StdError
+				deviation = p.StdError(term)
 			}
 		}
-		t.AppendRow(table.Row{name, digits(value), digits(deviation)})
+		row := table.Row{name, digits(value)}
+		if stated {
+			row = append(row, digits(deviation))
+		}
+		t.AppendRow(row)
 	}
 	for _, category := range c.Categories {
 		add(strconv.Quote(category), func(t regression.Term) bool {

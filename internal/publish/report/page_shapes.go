@@ -80,10 +80,14 @@ func shapeBlocks(s Source) []document.Block {
 	if s.Report.Task == regression.TaskClassification {
 		unit = "units of the score"
 	}
-	out := []document.Block{prose("The contribution of each column to the prediction, in " + unit + ", relative to the middle of its range. The model is the sum of these curves and a constant.")}
+	text := "The contribution of each column to the prediction, in " + unit + ", relative to the middle of its range. The model is the sum of these curves and a constant."
 	if x := s.Report.Interactions; x != nil {
-		out = []document.Block{prose("The contribution of each column to the prediction by itself, in " + unit + ", relative to the middle of its range. Beyond the sum of these curves, " + x.sentence(unit) + ".")}
+		text = "The contribution of each column to the prediction by itself, in " + unit + ", relative to the middle of its range. Beyond the sum of these curves, " + x.sentence(unit) + "."
 	}
+	if sums[0].Boosted {
+		text += " The curves contain privacy noise, for which no band is drawn: parts of this model trade their effects, so the noise of one part alone is not known."
+	}
+	out := []document.Block{prose(text)}
 	for i := range sums {
 		sums[i].stated = s.Report.statedRanges()
 	}
@@ -217,11 +221,8 @@ func (x Sum) levels(j int, unit string) (document.Block, bool) {
 		return document.Block{}, false
 	}
 	caption := x.heading(x.Columns[j].Name) + ": contribution of each category"
-	switch {
-	case stated:
+	if stated {
 		caption += "; the whiskers are 1.96 standard deviations of the privacy noise, without sampling error"
-	case x.Boosted:
-		caption += "; it contains privacy noise, for which no whiskers are drawn"
 	}
 	return figure(chart.Bars(x.heading(x.Columns[j].Name), bars), caption+".", g), true
 }
@@ -330,11 +331,8 @@ func (x Sum) curve(j int, unit string) (document.Block, bool) {
 	if lower != c.Lower {
 		caption = x.heading(c.Name) + ": contribution over the range of about nine in ten records or more"
 	}
-	switch {
-	case s.Low != nil:
+	if s.Low != nil {
 		caption += "; the band is 1.96 standard deviations of the privacy noise in the slope, without sampling error"
-	case x.Boosted:
-		caption += "; it contains privacy noise, for which no band is drawn"
 	}
 	caption += "."
 	if !math.IsNaN(missing) {

@@ -318,14 +318,14 @@ func TestPagePrices(t *testing.T) {
 	}
 }
 
-// TestCaptionsNameTheNoise checks that the caption of a picture describes its band or whiskers, that a model with curves
-// has neither and names the noise, and that a model without noise has neither.
+// TestCaptionsNameTheNoise checks that the caption of a picture describes its band or whiskers, and that a model with
+// curves or without noise has neither.
 func TestCaptionsNameTheNoise(t *testing.T) {
 	const (
 		band     = "the band is 1.96 standard deviations of the privacy noise in the slope, without sampling error."
 		whiskers = "the whiskers are 1.96 standard deviations of the privacy noise, without sampling error."
-		noBand   = "it contains privacy noise, for which no band is drawn."
-		noWhisks = "it contains privacy noise, for which no whiskers are drawn."
+		noBand   = "about nine in ten records or more."
+		noBars   = "of each category."
 	)
 	linear := regression.Linear{
 		Columns: []regression.Column{
@@ -366,16 +366,16 @@ func TestCaptionsNameTheNoise(t *testing.T) {
 		errors     bool
 	}{
 		{"noisy", &linear, band, whiskers, true},
-		{"exact", &exact, "over its range.", "of each category.", false},
-		{"boosted", &regression.Additive{Linear: linear}, noBand, noWhisks, false},
-		{"kernel", &regression.Kernel{Additive: regression.Additive{Linear: linear}}, noBand, noWhisks, false},
+		{"exact", &exact, noBand, noBars, false},
+		{"boosted", &regression.Additive{Linear: linear}, noBand, noBars, false},
+		{"kernel", &regression.Kernel{Additive: regression.Additive{Linear: linear}}, noBand, noBars, false},
 		{
 			"boosted classes",
 			&regression.Classifier{
 				Classes: []string{"no", "yes"},
 				Scores:  []regression.Model{&regression.Additive{Linear: linear}},
 			},
-			noBand, noWhisks, false,
+			noBand, noBars, false,
 		},
 	} {
 		sums := SumsOf(c.model)
