@@ -157,7 +157,7 @@ func TestRunWithoutClassesAbstains(t *testing.T) {
 				"task: classification\ndata: {path: t.csv, target: y}\nprivacy: {epsilon: 1}\n"+c.keys,
 			)
 			got := dptrain(t, "fit", "r.yaml", "--quiet")
-			const cause = `dptrain: fewer than two classes of the target "y" were found, so there is no model`
+			const cause = `dptrain: only one class of the target "y" was found, or none, so there is no model`
 			message, rest, _ := strings.Cut(got.stderr, "\n")
 			if got.code != exitAbstained || got.stdout != "" || !strings.HasPrefix(message, cause) ||
 				!strings.Contains(message, "--classes") || !strings.Contains(rest, "The budget is spent") {

@@ -226,7 +226,7 @@ func verdict(res *pipeline.Result, out string) error {
 	if res.LacksClasses() {
 		return fault.WithKind(fault.Abstained,
 			fmt.Errorf(
-				"fewer than two classes of the target %q were found, so there is no model; list them with --classes (data.classes) if they are public, or use more records or a larger epsilon\n%s",
+				"only one class of the target %q was found, or none, so there is no model; list them with --classes (data.classes) if they are public, or use more records or a larger epsilon\n%s",
 				res.Target, fmt.Sprintf("The budget is spent; see the report in %s.", out)))
 	}
 	return fault.WithKind(fault.Abstained,

@@ -7,7 +7,7 @@ the program ``dptrain`` that the wheel carries; tables go to it through a pipe a
 from ._estimators import Contributions, DPClassifier, DPRegressor, load
 from ._fit import DptrainWarning, Plan
 from ._ledger import Ledger
-from ._program import Abstained, BudgetRefused, DptrainError, InvalidInput, LedgerRefused, NoProbabilities, TargetUnreadable, program, version
+from ._program import Abstained, BudgetRefused, DptrainError, InvalidInput, LedgerRefused, NoProbabilities, TargetUnreadable, TooFewClasses, program, version
 
 __all__ = [
     "Abstained",
@@ -23,6 +23,7 @@ __all__ = [
     "NoProbabilities",
     "Plan",
     "TargetUnreadable",
+    "TooFewClasses",
     "load",
     "program",
     "version",

@@ -45,6 +45,10 @@ class TargetUnreadable(Abstained):
     """Hardly any record has a usable target, so the run stopped before training; little was spent (exit code 7)."""
 
 
+class TooFewClasses(Abstained, ValueError):
+    """The run found one class of the target or none, so there is no model (exit code 7)."""
+
+
 _ERRORS = {2: InvalidInput, 3: InvalidInput, 4: InvalidInput, 5: BudgetRefused, 6: LedgerRefused, 7: Abstained}
 
 
@@ -127,6 +131,8 @@ def _raise_for(code, messages):
     error = _ERRORS.get(code, DptrainError)
     if error is Abstained and "\nThe run stopped before training." in message:
         error = TargetUnreadable
+    elif error is Abstained and message.startswith("only one class of the target "):
+        error = TooFewClasses
     raise error(message, code)
 
 

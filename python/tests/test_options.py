@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dptrain
-from dptrain import BudgetRefused, DPClassifier, DPRegressor, InvalidInput, Ledger
+from dptrain import Abstained, BudgetRefused, DPClassifier, DPRegressor, InvalidInput, Ledger, TooFewClasses
 
 pandas = pytest.importorskip("pandas")
 DATA = os.environ.get("DPTRAIN_TESTDATA") or os.path.join(os.path.dirname(__file__), "..", "..", "testdata")
@@ -239,6 +239,14 @@ def test_the_head_of_the_report_is_html(houses):
     page = model._repr_mimebundle_()["text/html"]
     assert "ε 2" in page and "R²" in page and "&lt;script&gt;" in page and "<script>" not in page and "no-ledger" in page
     assert "DPRegressor" in DPRegressor(2)._repr_mimebundle_()["text/html"]
+
+
+def test_one_class_is_a_value_error():
+    column = np.arange(200.0)
+    with pytest.raises(TooFewClasses) as error:
+        DPClassifier(100, method="joint-gram", holdout=0).fit(np.column_stack([column, column % 7]), ["yes"] * 200)
+    assert isinstance(error.value, ValueError) and isinstance(error.value, Abstained)
+    assert error.value.code == 7
 
 
 def test_prices_read_no_record(houses, loans, tmp_path):
