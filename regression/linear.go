@@ -47,8 +47,8 @@ type Term struct {
 	// StdError is the standard deviation of the privacy noise in Coefficient;
 	// 0 when it was fitted without noise, or when the deviation is not known.
 	// It does not include the sampling error of the rows. In an [Additive] or
-	// a [Kernel] model it can be three times too small, because lines, curves
-	// and categories trade their effects (docs/proofs/boosted-additive.md,
+	// a [Kernel] model it can be much too small, because lines, curves and
+	// categories trade their effects (docs/proofs/boosted-additive.md,
 	// "Noise in the curves").
 	StdError float64
 }

@@ -25,7 +25,7 @@ type Sum struct {
 	Class string // "" for a whole model
 	*regression.Additive
 	// Boosted is whether lines and categories were trained together with curves or a kernel. Their standard errors
-	// are then smaller than the noise, down to a third of it: parts of the model trade their effects. See
+	// are then smaller than the noise, down to a sixth of it: parts of the model trade their effects. See
 	// docs/proofs/boosted-additive.md, "Noise in the curves".
 	Boosted bool
 	stated  []string // columns drawn over their whole range: it is declared, or computed from a public column
