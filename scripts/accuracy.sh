@@ -22,7 +22,7 @@ methods)
 	;;
 number) bench --method auto --data "$numbers" "$@" ;;
 low) bench --method auto,boosted-additive --epsilon .3 --data "$numbers" "$@" ;;
-high) bench --method auto --epsilon 3 --trials 3 --data "$numbers" "$@" ;;
+high) bench --method auto --epsilon 3 --data "$numbers" "$@" ;;
 categories)
 	for epsilon in .3 'ln(3)'; do
 		bench --method joint-gram,auto --categories --trials 20 --epsilon "$epsilon" \
