@@ -22,6 +22,9 @@ type Spread struct {
 	Most, MostError float64
 	Unknown         bool    // the number of records is not significantly above 0
 	Unit            float64 // factor applied to roots
+	// Excess is the factor by which the noise in theta is larger than C shows, because other parts of the model
+	// and the ranges have noise too; below 1 it counts as 1. It widens intervals.
+	Excess float64
 }
 
 // Root returns the root of the variance and an interval of z standard deviations (1.96 for 95%) that accounts
@@ -30,8 +33,9 @@ type Spread struct {
 //	(Variance - x)^2 = z^2 (CountError^2 + NullError^2 + 4 Slope x),
 //
 // where the right-hand side is the noise variance if x is the true value; if theta is exact, they are Variance
-// ± z CountError. Negative ends become 0: the column may then have no effect.
+// ± z CountError. Negative ends become 0: the column may then have no effect. An Excess multiplies z.
 func (s Spread) Root(z float64) (value, lower, upper float64) {
+	z *= max(1, s.Excess)
 	most := s.Most + z*s.MostError
 	lower = 0
 	upper = most
@@ -62,6 +66,7 @@ func (s Spread) Plus(more, less Spread) Spread {
 	s.Most += max(more.Most-less.Most, 0)
 	s.MostError += max(more.MostError-less.MostError, 0)
 	s.Unknown = s.Unknown || more.Unknown
+	s.Excess = max(s.Excess, more.Excess)
 	return s
 }
 

@@ -32,6 +32,29 @@ func TestSpreadOfCells(t *testing.T) {
 	}
 }
 
+// TestExcessWidensIntervals checks that noise beyond the covariance counts as that many more standard deviations, and
+// that a factor below 1 changes nothing.
+func TestExcessWidensIntervals(t *testing.T) {
+	s := Cells{
+		Values: []float64{-.2, 0, .1, .3},
+		Counts: []float64{10, 40, 30, 20},
+		Noise:  []float64{5, 5, 5, 5},
+		Cov:    mat.NewSymDense(4, []float64{.01, 0, 0, 0, 0, .01, 0, 0, 0, 0, .01, 0, 0, 0, 0, .01}),
+	}.Spread()
+	wide := s
+	wide.Excess = 2.5
+	narrow := s
+	narrow.Excess = .5
+	value, lower, upper := s.Root(2.5)
+	if v, lo, hi := wide.Root(1); v != value || lo != lower || hi != upper {
+		t.Errorf("%v, %v to %v; want %v, %v to %v", v, lo, hi, value, lower, upper)
+	}
+	value, lower, upper = s.Root(1)
+	if v, lo, hi := narrow.Root(1); v != value || lo != lower || hi != upper {
+		t.Errorf("%v, %v to %v; want %v, %v to %v", v, lo, hi, value, lower, upper)
+	}
+}
+
 // TestSpreadWithoutRecords checks that, if the number of records cannot be distinguished from 0, the root is
 // only bounded by half the range of the values.
 func TestSpreadWithoutRecords(t *testing.T) {
@@ -221,6 +244,7 @@ func TestSpreadPlus(t *testing.T) {
 			Most:       5,
 			MostError:  2,
 			Unknown:    true,
+			Excess:     2.5,
 		},
 		Spread{
 			Variance:   1,
@@ -229,7 +253,7 @@ func TestSpreadPlus(t *testing.T) {
 			Most:       1,
 		},
 	)
-	want := (Spread{3, 5, 13, 2, 6, 3, true, 1})
+	want := (Spread{3, 5, 13, 2, 6, 3, true, 1, 2.5})
 	if got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -155,13 +155,13 @@ func (p place) mustRun(t *testing.T, script string) {
 }
 
 // runBackground starts a command that runs until it is stopped, runs the lines below it or, if there are no such lines,
-// fetches the address that it prints, and then stops it, which must succeed. It replaces the port on the page by a
-// free one.
+// fetches the address that it prints, and then stops it, which must succeed. It replaces the port on the page, 8080 or
+// 8081, by a free one.
 func (p place) runBackground(t *testing.T, text string) {
 	before, last, after := splitAtServer(text)
 	port := freePort(t)
 	swap := func(s string) string {
-		return strings.ReplaceAll(s, "8080", port)
+		return strings.NewReplacer("8080", port, "8081", port).Replace(s)
 	}
 	said := &lockedBuffer{}
 	cmd := p.shellCommand(

@@ -104,7 +104,7 @@ func (Additive) Fit(
 			return nil, err
 		}
 	}
-	return b.fit(b.model(d.Ranges)), nil
+	return b.fit(b.model(d.Ranges), additiveExcess), nil
 }
 
 // newBooster releases the initial matrix and returns a run that starts from it.
@@ -144,12 +144,12 @@ func newBooster(
 	return b, nil
 }
 
-// fit returns the fit with model m.
-func (b *booster) fit(m regression.Model) *method.Fit {
+// fit returns the fit with model m, whose importances have intervals that are wider by the factor excess.
+func (b *booster) fit(m regression.Model, excess float64) *method.Fit {
 	return &method.Fit{
 		Model:      m,
 		TargetMean: b.moments.TargetMean(),
-		Spreads:    [][]regression.Spread{b.spreads(indicators(b.state.Columns))},
+		Spreads:    [][]regression.Spread{b.spreads(indicators(b.state.Columns), excess)},
 	}
 }
 

@@ -18,8 +18,9 @@ type counted struct {
 
 // spreads returns the spread of the contribution of each feature, line and curve together: curves by the counts
 // of the fine bins, lines and categories by the initial matrix. The curve of the score is not attributed to
-// features; for a feature with a missing-cell indicator, the value of its curve at missing cells is ignored.
-func (b *booster) spreads(indicators []int) []regression.Spread {
+// features; for a feature with a missing-cell indicator, the value of its curve at missing cells is ignored. Each spread
+// has the given excess.
+func (b *booster) spreads(indicators []int, excess float64) []regression.Spread {
 	theta := b.linear.total(b.start)
 	cov := b.covariance()
 	out := b.moments.Spreads(theta, cov)
@@ -54,8 +55,19 @@ func (b *booster) spreads(indicators []int) []regression.Spread {
 	for _, s := range b.valued {
 		out[s.column] = b.valueSpread(s, theta, cov)
 	}
+	for j := range out {
+		out[j].Excess = excess
+	}
 	return out
 }
+
+// The factors by which intervals of importances are wider than the noise of a column's own line and curve, without a
+// kernel and with one. Lines, curves, categories and the kernel trade their effects, and correlated columns do. The
+// factors were measured by repeated trainings: docs/proofs/importance.md, "Coverage".
+const (
+	additiveExcess = 1.75
+	kernelExcess   = 2.5
+)
 
 // zeroEntries returns copies of coefficients and their covariance with some entries set to 0.
 func zeroEntries(

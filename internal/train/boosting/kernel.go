@@ -10,7 +10,6 @@ import (
 	"github.com/dptrain/dptrain/internal/train/adassp"
 	"github.com/dptrain/dptrain/internal/train/linear"
 	"github.com/dptrain/dptrain/internal/train/method"
-	"github.com/dptrain/dptrain/regression"
 )
 
 // Kernel is the additive booster with kernel stages; see the package comment.
@@ -103,11 +102,10 @@ func (t Kernel) Fit(
 	if err := k.run(); err != nil {
 		return nil, err
 	}
-	var m regression.Model = k.booster.model(d.Ranges)
-	if len(k.stages) > 0 {
-		m = k.model(d.Ranges)
+	if len(k.stages) == 0 {
+		return k.fit(k.booster.model(d.Ranges), additiveExcess), nil
 	}
-	return k.fit(m), nil
+	return k.fit(k.model(d.Ranges), kernelExcess), nil
 }
 
 // newKernelBooster returns a run that is ready for its first epoch.
