@@ -43,9 +43,16 @@ func cellError(place, column string) error {
 			column)})
 }
 
-// refuse returns an error for the first cell of a numeric column in the batch that is neither a finite number nor
-// missing. names are the column names of the file.
+// refuse returns an error for the first line of the batch with more or fewer values than names, the column names of the
+// file, or else for the first cell of a numeric column that is neither a finite number nor missing.
 func (in *input) refuse(batch *dataset.Batch, names []string) error {
+	if u := unevenLines(batch, len(names)); u.line > 0 {
+		return fault.WithKind(fault.Data,
+			&placeError{fmt.Sprintf("%s:%d", in.path, u.line),
+				fmt.Sprintf("the line does not have %s, as the header has; "+
+					"correct it, use --multiline-quotes if quoted values contain line breaks, or predict without --strict",
+					plural(len(names), "value", "values"))})
+	}
 	bad := map[string]bool{}
 	first := ""
 	for _, c := range batch.Stats.Columns {

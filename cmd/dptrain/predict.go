@@ -37,8 +37,9 @@ A cost-tree model reads only some of the features of each record: --cost adds
 what the record pays for them.
 
 Predictions are printed while DATA is read, in constant memory. If DATA ends
-early or --strict rejects a cell, the output stops before that record; a file
-written with -o is created only when complete.`
+early or --strict rejects a line or a cell, the output stops before that record;
+a file written with -o is created only when complete. A note counts the lines
+that have more or fewer values than the header.`
 
 // predictFlags are the flags of predict.
 type predictFlags struct {
@@ -95,7 +96,7 @@ func predictCommand(a *app) *cobra.Command {
 	set.BoolVar(&flags.safe, "spreadsheet-safe", false,
 		"put an apostrophe before text that a spreadsheet would read as a formula, such as a class named =1+1")
 	set.BoolVar(&flags.strict, "strict", false,
-		"stop at a numeric cell that is not a number instead of replacing it")
+		"stop at an uneven line, or at a numeric cell that is not a number, instead of replacing it")
 	flags.format.add(cmd)
 	return cmd
 }

@@ -94,6 +94,10 @@ func TestPredict(t *testing.T) {
 		args := append([]string{"predict", "model.json"}, strings.Fields(tt.args)...)
 		got := dptrainIn(t, tt.stdin, args...)
 		want := (result{0, tt.want, ""})
+		if tt.want == column || strings.HasPrefix(tt.want, "id") {
+			place := strings.ReplaceAll(strings.Fields(tt.args)[0], "-", "stdin")
+			want.stderr = "note: " + place + unevenNote
+		}
 		if got != want {
 			t.Errorf(
 				"%s of %q:\n got %+v\nwant %+v",
@@ -104,7 +108,8 @@ func TestPredict(t *testing.T) {
 	writeFile(t, "old.csv", "old")
 	got := dptrain(t, "predict", "model.json", "new.csv", "-o", "old.csv",
 		"--force")
-	if got != (result{}) || readFile(t, "old.csv") != column {
+	if got != (result{stderr: "note: new.csv" + unevenNote}) ||
+		readFile(t, "old.csv") != column {
 		t.Errorf(
 			"-o: %+v, file %q",
 			got, readFile(t, "old.csv"),
@@ -115,6 +120,44 @@ func TestPredict(t *testing.T) {
 		"new.csv.gz", "new.tsv",
 		"old.csv",
 	)
+}
+
+// unevenNote ends the note about the last two records of newCSV.
+const unevenNote = ":6: 1 line with fewer and 1 line with more than 3 values; absent values count as missing, extra ones are ignored. " +
+	"If quoted values contain line breaks, use --multiline-quotes\n"
+
+// TestPredictNotesUnevenLines checks that predict names the first line with more or fewer values than the header and counts
+// them, for all batches of a table, that --strict refuses such a line, and that records of JSON may lack columns.
+func TestPredictNotesUnevenLines(t *testing.T) {
+	chdirTemp(t)
+	writeFile(t, "model.json", modelJSON)
+	const remedy = "; absent values count as missing, extra ones are ignored. If quoted values contain line breaks, use --multiline-quotes\n"
+	many := "a,b\n" + strings.Repeat("1,north\n", 200_000) + "1\n" + strings.Repeat("1,north\n", 200_000) + "1\n"
+	for _, c := range []struct{ stdin, note string }{
+		{"a,b\n1,north\n\n2,north\n", ""},
+		{"a,b,c\n1,north,\"two\nlines\"\n2,north,x\n", "note: stdin:3: 1 line with fewer than 3 values" + remedy},
+		{"a,b\n1,north,x\n2,north,x,y\n", "note: stdin:2: 2 lines with more than 2 values" + remedy},
+		{"a,b\n1\n2,north,x\n3\n", "note: stdin:2: 2 lines with fewer and 1 line with more than 2 values" + remedy},
+		{many, "note: stdin:200002: 2 lines with fewer than 2 values" + remedy},
+	} {
+		for _, flag := range []string{"--append", "--json"} {
+			got := dptrainIn(t, c.stdin, "predict", "model.json", "-", flag)
+			if got.code != exitOK || got.stderr != c.note {
+				t.Errorf("%.60q %s: code %d, %q", c.stdin, flag, got.code, got.stderr)
+			}
+		}
+		strict := dptrainIn(t, c.stdin, "predict", "model.json", "-", "--strict")
+		place, _, _ := strings.Cut(strings.TrimPrefix(c.note, "note: "), ": ")
+		if (strict.code == exitData) != (c.note != "") ||
+			!strings.HasPrefix(strict.stderr, place) {
+			t.Errorf("%.60q: %d, %q", c.stdin, strict.code, strict.stderr)
+		}
+	}
+	writeFile(t, "new.jsonl", "{\"a\": 1}\n{\"a\": 2, \"b\": \"north\", \"c\": 3}\n")
+	got := dptrain(t, "predict", "model.json", "new.jsonl", "--header", "a,b,c")
+	if got.code != exitOK || got.stderr != "" {
+		t.Errorf("%+v", got)
+	}
 }
 
 // TestPredictClearsDrafts checks that predict removes the drafts that a killed predict left for the same output, and

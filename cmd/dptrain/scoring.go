@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"fmt"
@@ -29,6 +30,7 @@ type scoring struct {
 	head    dataset.Head
 	quoted  []column // of the scorer, for output without the columns of the table
 	records int      // number of records written
+	uneven  uneven   // lines of the table
 }
 
 // scored is the output of a batch.
@@ -36,6 +38,55 @@ type scored struct {
 	text    []byte
 	records int
 	done    int64
+	uneven  uneven
+}
+
+// uneven counts the lines of a CSV table that have more or fewer values than the header.
+type uneven struct {
+	long, short int
+	line        int // the first of them, counted from 1
+}
+
+// unevenLines returns the uneven lines of a batch of a table with the given number of columns.
+func unevenLines(batch *dataset.Batch, columns int) uneven {
+	out := uneven{long: batch.Stats.Long, short: batch.Stats.Short}
+	if out.long+out.short == 0 {
+		return uneven{}
+	}
+	_ = batch.Text(func(line int, fields []string) error {
+		if out.line == 0 && len(fields) != columns {
+			out.line = line
+		}
+		return nil
+	})
+	if out.line == 0 { // another format, whose records may lack values
+		return uneven{}
+	}
+	return out
+}
+
+// plus returns the lines of two batches, u before v.
+func (u uneven) plus(v uneven) uneven {
+	return uneven{u.long + v.long, u.short + v.short, cmp.Or(u.line, v.line)}
+}
+
+// note describes the lines. It returns "" for even lines only.
+func (u uneven) note(columns int) string {
+	var parts []string
+	for _, x := range []struct {
+		lines   int
+		problem string
+	}{{u.short, "fewer"}, {u.long, "more"}} {
+		if x.lines > 0 {
+			parts = append(parts, fmt.Sprintf("%s with %s", plural(x.lines, "line", "lines"), x.problem))
+		}
+	}
+	if parts == nil {
+		return ""
+	}
+	return fmt.Sprintf(
+		"%s than %s; absent values count as missing, extra ones are ignored. If quoted values contain line breaks, use --multiline-quotes",
+		strings.Join(parts, " and "), plural(columns, "value", "values"))
 }
 
 // run writes a line for each record, batch by batch.
@@ -52,7 +103,7 @@ func (s *scoring) run(
 		}
 		s.quoted = append(s.quoted, c.quoted())
 	}
-	return s.in.stream(
+	err := s.in.stream(
 		ctx,
 		schema,
 		dataset.Consumer[*scored]{
@@ -61,6 +112,11 @@ func (s *scoring) run(
 			Emit:  s.emit,
 		},
 	)
+	if note := s.uneven.note(len(s.head.Names)); note != "" && err == nil {
+		place := fmt.Sprintf("%s:%d", s.in.path, s.uneven.line)
+		printNotes(s.notes, place, []dataset.Note{{Text: note}})
+	}
+	return err
 }
 
 // begin prepares the output columns and writes the header line.
@@ -130,7 +186,7 @@ func (s *scoring) work(batch *dataset.Batch) (*scored, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &scored{records: rows.N, done: batch.Done}
+	out := &scored{records: rows.N, done: batch.Done, uneven: unevenLines(batch, len(s.head.Names))}
 	if s.append {
 		out.text, err = s.appended(batch, values)
 		return out, err
@@ -185,6 +241,7 @@ func (s *scoring) emit(b *scored) error {
 		return err
 	}
 	s.records += b.records
+	s.uneven = s.uneven.plus(b.uneven)
 	s.watch.Show(s.records, b.done, s.head.Size)
 	return nil
 }
