@@ -185,8 +185,9 @@ func cellTable(name, labels string, weights [25]int) floorTable {
 
 // clipCases lists the trainers of every generated table.
 func clipCases() []floorCase {
+	tables := slices.Concat(clipTables(), boostingClipTables(), prototypeClipTables())
 	var out []floorCase
-	for _, table := range clipTables() {
+	for _, table := range tables {
 		table.target = "y"
 		for _, column := range table.clip.columns {
 			table.columns = strings.TrimPrefix(table.columns+", ", ", ") + column + ": {lower: -1, upper: 1}"
