@@ -79,7 +79,14 @@ func TestReplayClassesSubstituted(t *testing.T) {
 				for i := range rows {
 					rows[i] = int32(i)
 				}
-				faults, closest := replayNeighbours(t, r, p, tab.Select(rows).Compact(), 5)
+				faults, closest := replayNeighbours(
+					t,
+					r,
+					p,
+					planPipeline(t, p),
+					tab.Select(rows).Compact(),
+					5,
+				)
 				for _, f := range faults {
 					t.Error(f)
 				}

@@ -248,7 +248,7 @@ func checkReplay(
 	neighbours []Neighbour,
 ) {
 	t.Helper()
-	faults, closest := replayOn(t, r, p, tab, missingSeed, neighbours)
+	faults, closest := replayOn(t, r, p, planPipeline(t, p), tab, missingSeed, neighbours)
 	for _, f := range faults {
 		t.Error(f)
 	}

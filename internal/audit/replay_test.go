@@ -210,17 +210,18 @@ func publishedValues(t *testing.T, files report.Files) map[string]string {
 	}
 }
 
-// replayNeighbours runs a pipeline on a table and on each neighbour, and returns the
+// replayNeighbours runs a plan of a pipeline on a table and on each neighbour, and returns the
 // faults and the largest ratio of distance to declared sensitivity by leaf.
 func replayNeighbours(
 	t *testing.T,
 	r *recipe.Recipe,
 	p *pipeline.Pipeline,
+	plan *pipeline.Plan,
 	tab *dataset.Table,
 	seed byte,
 ) (faults []string, closest float64) {
 	t.Helper()
-	return replayOn(t, r, p, tab, seed, allNeighbours(t, p, tab))
+	return replayOn(t, r, p, plan, tab, seed, allNeighbours(t, p, tab))
 }
 
 func allNeighbours(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) []Neighbour {
@@ -317,6 +318,7 @@ func replayOn(
 	t *testing.T,
 	r *recipe.Recipe,
 	p *pipeline.Pipeline,
+	plan *pipeline.Plan,
 	tab *dataset.Table,
 	seed byte,
 	neighbours []Neighbour,
@@ -329,7 +331,6 @@ func replayOn(
 	if p.Search != nil {
 		first.ForceTries(4)
 	}
-	plan := planPipeline(t, p)
 	files := recordFiles(t, r, p, plan, tab, first)
 	published := publishedFiles(t, files)
 	values := publishedValues(t, files)
@@ -357,11 +358,13 @@ func TestRecordAndReplay(t *testing.T) {
 			if own {
 				seeds = 1 // it takes ten times as long
 			}
+			plan := planPipeline(t, p)
 			for seed := range seeds {
 				faults, closest := replayOn(
 					t,
 					r,
 					p,
+					plan,
 					tab,
 					seed,
 					replayedNeighbours(t, allNeighbours(t, p, tab), seed),
@@ -433,30 +436,30 @@ func TestReplayOnTinyTables(t *testing.T) {
 
 func replayTinyTables(t *testing.T, file string, rel budget.Relation) {
 	t.Helper()
+	r, p, tab := exampleOf(t, file, func(r *recipe.Recipe) {
+		if filepath.Base(file) == "words.yaml" {
+			r.Data.Exclude = []string{"age", "debt", "late", "purpose"}
+			r.Data.Classes = recipe.Names{List: []string{"no", "yes"}}
+		}
+	})
+	p.Budget.Relation = rel
+	plan := planPipeline(t, p)
 	seeds := byte(4)
 	if filepath.Base(file) == "words.yaml" && !*full {
 		seeds = 2 // a fit takes ten times as long
 	}
 	for n := range 3 {
-		r, p, tab := exampleOf(t, file, func(r *recipe.Recipe) {
-			if filepath.Base(file) == "words.yaml" {
-				r.Data.Exclude = []string{"age", "debt", "late", "purpose"}
-				r.Data.Classes = recipe.Names{List: []string{"no", "yes"}}
-			}
-		})
-		rows := make([]int32, n)
-		for i := range rows {
-			rows[i] = int32(i)
-		}
-		q := *p
-		q.Budget.Relation = rel
 		for seed := range seeds {
 			if rel == budget.Substitute && n == 0 {
 				continue
 			}
 			faults, _ := replayNeighbours(
-				t, r, &q,
-				tab.Select(rows).Compact(), seed,
+				t,
+				r,
+				p,
+				plan,
+				tab.Select(firstRows(n)).Compact(),
+				seed,
 			)
 			for _, f := range faults {
 				t.Errorf("%d rows: %s", n, f)

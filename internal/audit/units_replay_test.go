@@ -145,7 +145,7 @@ func TestUnitReplay(t *testing.T) {
 			tab = blankTargets(t, tab.Select(firstRows(rows)).Compact(), p.Target, func(i int) bool {
 				return i%9 == 0
 			})
-			faults, closest := replayNeighbours(t, r, p, tab, 3)
+			faults, closest := replayNeighbours(t, r, p, planPipeline(t, p), tab, 3)
 			for _, f := range faults {
 				t.Error(f)
 			}
@@ -192,13 +192,15 @@ func firstRows(n int) []int32 {
 
 // TestUnitReplayOnTinyTables replays tables of 0 to 3 records, of one patient and of several.
 func TestUnitReplayOnTinyTables(t *testing.T) {
+	r, p, tab := loadExample(t, "../../examples/unit.yaml")
+	plan := planPipeline(t, p)
 	for n := range 4 {
-		r, p, tab := loadExample(t, "../../examples/unit.yaml")
 		for seed := range byte(3) {
 			faults, _ := replayNeighbours(
 				t,
 				r,
 				p,
+				plan,
 				tab.Select(firstRows(n)).Compact(),
 				seed,
 			)
