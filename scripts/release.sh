@@ -65,7 +65,7 @@ build() {
       if [[ $module == . ]]; then name=dptrain; fi
       (cd "$source/$module" && env GOOS="${platform%_*}" GOARCH="${platform#*_}" CGO_ENABLED=0 GOAMD64=v1 GOARM64=v8.0 \
         GOFLAGS=-mod=readonly GOWORK=off GOEXPERIMENT='' \
-        go build -trimpath -buildvcs=true -ldflags='-s -w' -o "$out/bin/$platform/$name$suffix" "./cmd/$name")
+        go build -trimpath -buildvcs=true -gcflags=all=-dwarf=false -ldflags='-s -w' -o "$out/bin/$platform/$name$suffix" "./cmd/$name")
     done
   done
   (cd "$source/scripts/pack" && go run . -source "$source" -bin "$out/bin" -out "$out" -version "$version" \

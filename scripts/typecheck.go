@@ -1,18 +1,25 @@
 //go:build ignore
 
-// Command typecheck type-checks all packages of this module and of experiments/, and their tests, for one processor. It looks
-// for shifts and atomic operations that are wrong there. It compiles nothing, so it takes a fraction of the time of `go vet`:
+// Command typecheck type-checks all packages of this module and of experiments/, and their tests, for one processor, without
+// the tag replay. It looks for shifts and atomic operations that are wrong there, and with -unused for unused code.
+// It compiles nothing, so it takes a fraction of the time of `go vet`:
 //
 //	go run -modfile=tools.mod scripts/typecheck.go 386
+//	go run -modfile=tools.mod scripts/typecheck.go -unused amd64
 //
 // Errors in other modules are ignored: a library of some tests does not compile where int has 32 bits. The exit code is 1 if
 // there is a finding.
 package main
 
 import (
+	"flag"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -20,44 +27,27 @@ import (
 	"golang.org/x/tools/go/analysis/passes/atomicalign"
 	"golang.org/x/tools/go/analysis/passes/shift"
 	"golang.org/x/tools/go/packages"
+	"honnef.co/go/tools/unused"
 )
 
 const module = "github.com/dptrain/dptrain"
 
 func main() {
-	if len(os.Args) != 2 {
-		fail("usage: typecheck GOARCH")
+	findUnused := flag.Bool("unused", false, "look for unused code")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		fail("usage: typecheck [-unused] GOARCH")
 	}
-	workspace, err := newWorkspace()
+	own, err := loadOwn(flag.Arg(0))
 	if err != nil {
 		fail(err)
 	}
-	own, err := packages.Load(&packages.Config{
-		Mode: packages.LoadAllSyntax,
-		Env: append(os.Environ(), "GOARCH="+os.Args[1], "CGO_ENABLED=0", "GOFLAGS=",
-			"GOWORK="+workspace),
-		Tests: true,
-	}, "./...", "./experiments/...")
-	os.RemoveAll(filepath.Dir(workspace))
-	if err != nil {
-		fail(err)
-	}
-	findings := 0
-	packages.Visit(own, nil, func(p *packages.Package) {
-		if !strings.HasPrefix(p.PkgPath, module) {
-			p.IllTyped = false // a test that uses it is checked as far as its types are known
-			return
-		}
-		for _, problem := range p.Errors {
-			if strings.Contains(problem.Msg, "could not import") {
-				continue
-			}
-			fmt.Fprintln(os.Stderr, problem)
-			findings++
-		}
-	})
+	findings := reportTypes(own)
 	analyzers := []*analysis.Analyzer{shift.Analyzer, atomicalign.Analyzer}
-	graph, err := checker.Analyze(analyzers, own, nil)
+	if *findUnused {
+		analyzers = append(analyzers, unused.Analyzer.Analyzer)
+	}
+	graph, err := checker.Analyze(analyzers, withTests(own), nil)
 	if err != nil {
 		fail(err)
 	}
@@ -71,19 +61,110 @@ func main() {
 			)
 			findings++
 		}
+		if result, ok := action.Result.(unused.Result); ok {
+			findings += reportUnused(result)
+		}
 	}
 	if findings > 0 {
 		os.Exit(1)
 	}
-	fmt.Printf("%d packages and tests hold for %s\n", len(own), os.Args[1])
+	fmt.Printf("%d packages and tests hold for %s\n", len(own), flag.Arg(0))
+}
+
+// loadOwn loads the packages of both modules, and everything that they import, from source.
+func loadOwn(processor string) ([]*packages.Package, error) {
+	root, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	workspace, err := newWorkspace(root)
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(filepath.Dir(workspace))
+	loaded, err := packages.Load(&packages.Config{
+		Mode: packages.LoadAllSyntax | packages.NeedForTest,
+		Env: append(os.Environ(), "GOARCH="+processor, "CGO_ENABLED=0", "GOFLAGS=",
+			"GOWORK="+workspace),
+		Tests: true,
+		ParseFile: func(fset *token.FileSet, name string, text []byte) (*ast.File, error) {
+			if strings.HasPrefix(name, root+string(filepath.Separator)) {
+				return parser.ParseFile(fset, name, text, parser.AllErrors|parser.ParseComments)
+			}
+			return parseDeclarations(fset, name, text)
+		},
+	}, "./...", "./experiments/...")
+	return slices.DeleteFunc(loaded, func(p *packages.Package) bool {
+		return strings.HasSuffix(p.ID, ".test") // the main package that go test writes
+	}), err
+}
+
+// parseDeclarations parses a file without the bodies of its functions, which the types of other packages do not need.
+func parseDeclarations(fset *token.FileSet, name string, text []byte) (*ast.File, error) {
+	file, err := parser.ParseFile(fset, name, text, parser.SkipObjectResolution)
+	if file != nil {
+		for _, decl := range file.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok {
+				f.Body = nil
+			}
+		}
+	}
+	return file, err
+}
+
+// reportTypes prints the errors of the own packages and returns their number. Packages without errors of their own are well
+// typed: what they import has no bodies, and some of it does not compile where int has 32 bits.
+func reportTypes(own []*packages.Package) int {
+	findings := 0
+	packages.Visit(own, nil, func(p *packages.Package) {
+		p.IllTyped = false
+		if !strings.HasPrefix(p.PkgPath, module) {
+			return
+		}
+		for _, problem := range p.Errors {
+			if strings.Contains(problem.Msg, "could not import") {
+				continue
+			}
+			fmt.Fprintln(os.Stderr, problem)
+			p.IllTyped = true
+			findings++
+		}
+	})
+	return findings
+}
+
+// withTests returns the packages but for those that are there a second time together with their tests.
+func withTests(own []*packages.Package) []*packages.Package {
+	tested := map[string]bool{}
+	for _, p := range own {
+		if p.ForTest == p.PkgPath {
+			tested[p.PkgPath] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(own), func(p *packages.Package) bool {
+		return p.ForTest == "" && tested[p.PkgPath]
+	})
+}
+
+// reportUnused prints the unused code of one package and returns the number of findings.
+func reportUnused(result unused.Result) int {
+	used := map[token.Position]bool{}
+	for _, object := range result.Used {
+		used[object.Position] = true
+	}
+	findings := 0
+	for _, object := range result.Unused {
+		if object.Kind == "type param" || used[object.Position] {
+			continue
+		}
+		fmt.Fprintf(os.Stderr, "%s: %s %s is unused\n", object.Position, object.Kind, object.Name)
+		findings++
+	}
+	return findings
 }
 
 // newWorkspace writes a go.work file with both modules, so that packages of one that the other imports are loaded once.
-func newWorkspace() (string, error) {
-	root, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
+func newWorkspace(root string) (string, error) {
 	folder, err := os.MkdirTemp("", "typecheck")
 	if err != nil {
 		return "", err
