@@ -13,26 +13,26 @@ import (
 // Sentinels for errors.Is. They are always wrapped in a [*FileError].
 var (
 	// ErrUnreadable: the file cannot be opened or read, or changed meanwhile.
-	ErrUnreadable = errors.New("file cannot be read")
+	ErrUnreadable = fault.New(fault.Data, "file cannot be read")
 	// ErrCorrupt: a compressed or Parquet file is truncated or damaged.
-	ErrCorrupt = errors.New("file is damaged")
+	ErrCorrupt = fault.New(fault.Data, "file is damaged")
 	// ErrFormat: the file's name has none of the known suffixes, or its content is of another format, such as a
 	// line of new records in JSON Lines that is not an object.
-	ErrFormat = errors.New("unknown file format")
+	ErrFormat = fault.New(fault.Data, "unknown file format")
 	// ErrNoHeader: the file is empty, or its first line looks like data.
-	ErrNoHeader = errors.New("no header")
+	ErrNoHeader = fault.New(fault.Data, "no header")
 	// ErrEmptyName: a field of the header is empty.
-	ErrEmptyName = errors.New("empty column name")
+	ErrEmptyName = fault.New(fault.Data, "empty column name")
 	// ErrDuplicateColumn: two fields of the header have the same name.
-	ErrDuplicateColumn = errors.New("duplicate column name")
+	ErrDuplicateColumn = fault.New(fault.Data, "duplicate column name")
 	// ErrNoColumn: the header lacks a declared column.
-	ErrNoColumn = errors.New("declared column is absent")
+	ErrNoColumn = fault.New(fault.Data, "declared column is absent")
 	// ErrColumnType: a Parquet column's type cannot be read as its declared kind.
-	ErrColumnType = errors.New("column type not supported")
+	ErrColumnType = fault.New(fault.Data, "column type not supported")
 	// ErrLongLine: a line of new records is longer than a [RecordReader] reads.
-	ErrLongLine = errors.New("line too long")
+	ErrLongLine = fault.New(fault.Data, "line too long")
 	// ErrTooLarge: the file holds more rows than a table can.
-	ErrTooLarge = errors.New("too many rows")
+	ErrTooLarge = fault.New(fault.Data, "too many rows")
 )
 
 // FileError describes a problem with a file or its header. It never contains a cell, nor a name from the
@@ -66,11 +66,6 @@ func (e *FileError) Error() string {
 // Unwrap returns the sentinel.
 func (e *FileError) Unwrap() error {
 	return e.Err
-}
-
-// As implements the interface that [errors.As] uses. It lets this module tell problems of files from other errors.
-func (e *FileError) As(target any) bool {
-	return fault.Data.AssignTo(target)
 }
 
 // unreadableError turns an error of the operating system into a FileError. A path

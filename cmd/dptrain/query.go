@@ -106,4 +106,4 @@ func (j *job) unanswered(err error) error {
 }
 
 // errNoAnswer is wrapped by the errors of databases.
-var errNoAnswer = errors.New("the database does not respond")
+var errNoAnswer = fault.New(fault.Data, "the database does not respond")

@@ -1,8 +1,8 @@
 // Package fault gives errors a kind, a field, a message and a hint.
 //
 // The kind classifies an error by who can fix it. The command maps kinds to exit codes with one table and inspects no
-// other property of an error. An error of another type has a kind if it has the method FaultKind or, in a public
-// package, passes its method As to [Kind.AssignTo]; any other error is internal, a bug in the program.
+// other property of an error. An error of another type has a kind if it has the method FaultKind or wraps a sentinel
+// of [New]; any other error is internal, a bug in the program.
 //
 // Messages serve both the person at the terminal and callers in Go: they start with the problem, never with a package
 // name.
@@ -32,17 +32,6 @@ const (
 	// Broken is an inconsistent release.
 	Broken
 )
-
-// AssignTo supports [errors.As] for a public error type of kind k: if target asks for the kind of an error, AssignTo
-// sets it and returns true. With a method FaultKind in its place, a type of this package would appear in public
-// documentation.
-func (k Kind) AssignTo(target any) bool {
-	kind, ok := target.(*kinder)
-	if ok {
-		*kind = &Error{Kind: k}
-	}
-	return ok
-}
 
 // A kinder is an error that has a kind.
 type kinder interface {
