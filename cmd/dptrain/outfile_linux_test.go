@@ -36,7 +36,7 @@ func TestOutputPipe(t *testing.T) {
 			t, "predict", "model.json",
 			"new.csv", "-o", name,
 		)
-		if r != (result{}) {
+		if r != (result{stderr: "note: new.csv" + unevenNote}) {
 			t.Errorf("%s: %+v", name, r)
 		}
 		text := <-got

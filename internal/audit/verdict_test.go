@@ -29,12 +29,12 @@ func examplePipeline(t *testing.T, name string) *pipeline.Pipeline {
 }
 
 // TestPipeline checks that a small audit of a run finds no violation, has a measure for every leaf of the plan, and
-// detects some effect of a run at a large epsilon. Each of the ten bounds has odds of 1e-3 to be above its truth, but
-// with this number of runs no truth comes near its claim: a false alarm needs bounds that are wrong by more than 5
-// standard deviations.
+// detects an effect of a run at a large epsilon: over ten trials mu was between 1.06 and 1.27, with a deviation of .08.
+// Each of the ten bounds has odds of 1e-3 to be above its truth, but with this number of runs no truth comes near its
+// claim: a false alarm needs bounds that are wrong by more than 5 standard deviations.
 func TestPipeline(t *testing.T) {
 	p := examplePipeline(t, "classes-kendall")
-	p.Budget.Epsilon = 20
+	p.Budget.Epsilon = 60
 	p.Holdout = .5
 	done := 0.
 	v, err := Pipeline(
@@ -66,7 +66,7 @@ func TestPipeline(t *testing.T) {
 		}) {
 		t.Errorf("leaves %+v", v.Leaves)
 	}
-	if v.Whole.Mu == 0 ||
+	if !(v.Whole.Mu > .5) ||
 		v.Whole.Runs != 1500 ||
 		done != 1 ||
 		len(v.Pairs) != 3 {
@@ -75,7 +75,7 @@ func TestPipeline(t *testing.T) {
 			v.Whole, v.Claim.Mu, done,
 		)
 	}
-	v.Whole.Epsilon = 21
+	v.Whole.Epsilon = 61
 	v.Leaves[0].Measure.Epsilon = v.Leaves[0].Epsilon + .1
 	got := v.Violations()
 	if !slices.Equal(got, []string{v.Leaves[0].Path, "run"}) {
