@@ -112,8 +112,8 @@ func parseDeclarations(fset *token.FileSet, name string, text []byte) (*ast.File
 	return file, err
 }
 
-// reportTypes prints the errors of the own packages and returns their number. Packages without errors of their own are well
-// typed: what they import has no bodies, and some of it does not compile where int has 32 bits.
+// reportTypes prints the errors of the own packages and returns their number. It ignores
+// errors of the packages they import, which are parsed without bodies and need not compile where int has 32 bits.
 func reportTypes(own []*packages.Package) int {
 	findings := 0
 	packages.Visit(own, nil, func(p *packages.Package) {
