@@ -47,11 +47,14 @@ func cellError(place, column string) error {
 // file, or else for the first cell of a numeric column that is neither a finite number nor missing.
 func (in *input) refuse(batch *dataset.Batch, names []string) error {
 	if u := unevenLines(batch, len(names)); u.line > 0 {
-		return fault.WithKind(fault.Data,
-			&placeError{fmt.Sprintf("%s:%d", in.path, u.line),
-				fmt.Sprintf("the line does not have %s, as the header has; "+
-					"correct it, use --multiline-quotes if quoted values contain line breaks, or predict without --strict",
-					plural(len(names), "value", "values"))})
+		remedy := "correct it, or predict without --strict"
+		if !in.reading.Format.MultilineQuotes {
+			remedy = "correct it, use --multiline-quotes if quoted values contain line breaks, or predict without --strict"
+		}
+		return fault.WithKind(fault.Data, &placeError{
+			fmt.Sprintf("%s:%d", in.path, u.line),
+			fmt.Sprintf("the line does not have %s, as the header has; %s", plural(len(names), "value", "values"), remedy),
+		})
 	}
 	bad := map[string]bool{}
 	first := ""

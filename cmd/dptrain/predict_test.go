@@ -153,8 +153,17 @@ func TestPredictNotesUnevenLines(t *testing.T) {
 			t.Errorf("%.60q: %d, %q", c.stdin, strict.code, strict.stderr)
 		}
 	}
+	const short = "a,b\n1\n"
+	got := dptrainIn(t, short, "predict", "model.json", "-", "--multiline-quotes")
+	if got.stderr != "note: stdin:2: 1 line with fewer than 2 values; absent values count as missing, extra ones are ignored\n" {
+		t.Errorf("%+v", got)
+	}
+	got = dptrainIn(t, short, "predict", "model.json", "-", "--strict", "--multiline-quotes")
+	if got.code != exitData || strings.Contains(got.stderr, "--multiline-quotes") {
+		t.Errorf("%+v", got)
+	}
 	writeFile(t, "new.jsonl", "{\"a\": 1}\n{\"a\": 2, \"b\": \"north\", \"c\": 3}\n")
-	got := dptrain(t, "predict", "model.json", "new.jsonl", "--header", "a,b,c")
+	got = dptrain(t, "predict", "model.json", "new.jsonl", "--header", "a,b,c")
 	if got.code != exitOK || got.stderr != "" {
 		t.Errorf("%+v", got)
 	}

@@ -70,8 +70,8 @@ func (u uneven) plus(v uneven) uneven {
 	return uneven{u.long + v.long, u.short + v.short, cmp.Or(u.line, v.line)}
 }
 
-// note describes the lines. It returns "" for even lines only.
-func (u uneven) note(columns int) string {
+// note describes the lines. It returns "" for even lines only. multiline is whether quoted values may contain line breaks.
+func (u uneven) note(columns int, multiline bool) string {
 	var parts []string
 	for _, x := range []struct {
 		lines   int
@@ -84,9 +84,12 @@ func (u uneven) note(columns int) string {
 	if parts == nil {
 		return ""
 	}
-	return fmt.Sprintf(
-		"%s than %s; absent values count as missing, extra ones are ignored. If quoted values contain line breaks, use --multiline-quotes",
+	text := fmt.Sprintf("%s than %s; absent values count as missing, extra ones are ignored",
 		strings.Join(parts, " and "), plural(columns, "value", "values"))
+	if !multiline {
+		text += ". If quoted values contain line breaks, use --multiline-quotes"
+	}
+	return text
 }
 
 // run writes a line for each record, batch by batch.
@@ -112,7 +115,8 @@ func (s *scoring) run(
 			Emit:  s.emit,
 		},
 	)
-	if note := s.uneven.note(len(s.head.Names)); note != "" && err == nil {
+	multiline := s.in.reading.Format.MultilineQuotes
+	if note := s.uneven.note(len(s.head.Names), multiline); note != "" && err == nil {
 		place := fmt.Sprintf("%s:%d", s.in.path, s.uneven.line)
 		printNotes(s.notes, place, []dataset.Note{{Text: note}})
 	}
