@@ -109,6 +109,9 @@ func Calibrate(root Node, t Target) (*Priced, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err
 	}
+	if known := memo.find(root, t); known != nil {
+		return known, nil
+	}
 	p := &Priced{target: t, tree: root.clone()}
 	if err := p.tree.validate(root.Name, leafConstraints{}); err != nil {
 		return nil, err
@@ -128,7 +131,8 @@ func Calibrate(root Node, t Target) (*Priced, error) {
 	p.indexLeaves()
 	p.cachedMu = sync.OnceValue(p.computeMu)
 	p.cachedAddition = sync.OnceValue(p.computeAddition)
-	return p, nil
+	memo.remember(root.clone(), p)
+	return p.Again(), nil
 }
 
 type calibrator struct {
