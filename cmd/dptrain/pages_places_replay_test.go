@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -291,11 +292,21 @@ func (r *pageRun) githubPlace(t *testing.T) place {
 	}
 	return place{t.TempDir(), append(
 		r.env,
-		"GOFLAGS=-trimpath -buildvcs=false",
+		portableFlags("-buildvcs=false"),
 		"GIT_CONFIG_COUNT=1",
 		"GIT_CONFIG_KEY_0=url."+r.root+".insteadOf",
 		"GIT_CONFIG_VALUE_0=https://github.com/dptrain/dptrain",
 	)}
+}
+
+// portableFlags returns a setting of GOFLAGS by which builds contain no local paths. It keeps the flags of this run, so that
+// packages are not compiled again.
+func portableFlags(more ...string) string {
+	flags := strings.Fields(os.Getenv("GOFLAGS"))
+	if !slices.Contains(flags, "-trimpath") {
+		more = append(more, "-trimpath")
+	}
+	return "GOFLAGS=" + strings.Join(append(flags, more...), " ")
 }
 
 // proxyPlace returns an empty folder with a module proxy in which these sources are version 1.0.0-rc.1, without the
@@ -370,7 +381,7 @@ func (r *pageRun) proxyPlace(t *testing.T) place {
 		r.dir,
 		append(
 			r.env,
-			"GOFLAGS=-trimpath",
+			portableFlags(),
 			"GOBIN="+bin,
 			"GOMODCACHE="+cache,
 			"GONOSUMDB="+module,
