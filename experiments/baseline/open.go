@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/internal/bench/nonprivate"
 )
 
-// An Open is a linear classifier of two classes that was trained without privacy on some columns: numbers as they
+// An Open is a linear classifier that was trained without privacy on some columns: numbers as they
 // are, categories as 0/1 columns.
 type Open struct{ *nonprivate.TableModel }
 
@@ -37,8 +37,12 @@ func Labels(v dataset.View) []int32 {
 
 // Predict returns the class of every record.
 func (o *Open) Predict(v dataset.View) ([]int32, error) {
-	scores, err := o.Scores(v)
-	return signs(scores), err
+	classes, err := o.TableModel.Predict(v)
+	out := make([]int32, len(classes))
+	for i, class := range classes {
+		out[i] = int32(class)
+	}
+	return out, err
 }
 
 // signs returns class 1 for scores above 0 and class 0 for others.

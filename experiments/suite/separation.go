@@ -43,9 +43,14 @@ var (
 	generatedSizes = [...]int{2000, 10000, 30000, 100000}
 )
 
-// separationSets are the tables of the paper that are public here. Their last column is the class.
+// separationSets are the tables of the paper with two classes. Their last column is the class.
 func separationSets() []string {
 	return []string{"wdbc", "ionosphere"}
+}
+
+// manyClassSets are the tables of the paper with several classes. The experiment runs on those that the folder contains.
+func manyClassSets() []string {
+	return []string{"dermatology", "semeion"}
 }
 
 // These are the metrics in addition to the accuracy.
@@ -78,19 +83,48 @@ func separationPlan(o Options) (*Plan, error) {
 		}
 		p.Tasks = append(p.Tasks, x.tasks(o)...)
 	}
+	for _, name := range manyClassSets() {
+		file, err := tableNamed(tables, name)
+		if err != nil {
+			continue
+		}
+		x := &separation{
+			name:        name,
+			path:        file.path,
+			seed:        o.Seed,
+			manyClasses: true,
+		}
+		p.Tasks = append(p.Tasks, x.tableTask(o))
+	}
 	return p, nil
 }
 
 // separation runs the experiment on one table.
 type separation struct {
-	name string
-	path string
-	seed uint64
+	name        string
+	path        string
+	seed        uint64
+	manyClasses bool // no tables are generated
 
 	once  sync.Once
 	table *dataset.Table // with declared ranges
 	law   classLaw
 	err   error
+}
+
+// tableTask lists the trials on a table with several classes. The published code knows two classes only.
+func (x *separation) tableTask(o Options) Task {
+	task := Task{
+		Name:   x.name,
+		Trials: o.trials(separationTrials),
+		Run:    x.run,
+	}
+	for _, m := range separationMethods() {
+		if m.table && m.name != methodPublishedDR {
+			task.Cells = append(task.Cells, m.cells(x.name, 0)...)
+		}
+	}
+	return task
 }
 
 // tasks lists the trials on the table and on generated tables. For n = 0 a generated table has as many rows as the
@@ -186,7 +220,9 @@ func (x *separation) load(ctx context.Context) error {
 	if x.table, err = redeclare(t.View(), columns); err != nil {
 		return err
 	}
-	x.law = fitClassLaw(x.table)
+	if !x.manyClasses {
+		x.law = fitClassLaw(x.table)
+	}
 	return nil
 }
 

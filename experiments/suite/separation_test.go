@@ -267,6 +267,59 @@ func TestSeparationPlan(t *testing.T) {
 	}
 }
 
+// TestSeveralClasses runs every method on a table with three classes, as part of the plan of a folder that contains it.
+func TestSeveralClasses(t *testing.T) {
+	dir := t.TempDir()
+	separatedCSV(t, filepath.Join(dir, "wdbc.csv"), 20)
+	separatedCSV(t, filepath.Join(dir, "ionosphere.csv"), 20)
+	var text strings.Builder
+	text.WriteString("a,b,c,target\n")
+	for i := range 600 {
+		class := i % 3
+		fmt.Fprintf(&text, "%d,%d,%d,%d\n", 10*class+i%5, 30-10*class+i%7, i%11, class)
+	}
+	err := os.WriteFile(filepath.Join(dir, "dermatology.csv"), []byte(text.String()), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewPlan(Seed003, Options{Public: true, Data: dir, Trials: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := p.Tasks[len(p.Tasks)-1]
+	if task.Name != "dermatology" {
+		t.Fatalf("the last task is %s", task.Name)
+	}
+	var todo []Key
+	for _, c := range task.Cells {
+		todo = append(todo, Key{Cell: c})
+	}
+	var records []Record
+	err = task.Run(t.Context(), todo, func(k Key, o Outcome) {
+		if o.Status != OK {
+			t.Errorf("%+v: %+v", k, o)
+		}
+		if x := o.Values[metricAccuracy]; (k.Method == openDFS || k.Method == openAll) && x < .99 {
+			t.Errorf("%s: accuracy %v on separated classes", k.Method, x)
+		}
+		records = append(records, Record{k, o})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	titles := map[string]int{}
+	for _, s := range p.Page(records).Sections {
+		for _, table := range s.Tables {
+			if table.Caption == "dermatology" {
+				titles[s.Title]++
+			}
+		}
+	}
+	if len(titles) != 3 {
+		t.Errorf("sections with the table: %v, want 3", titles)
+	}
+}
+
 // TestSeparationOnPublicData checks that on the table of the paper DFS is accurate with few columns, as is the
 // private choice with a budget that provides hardly any privacy.
 func TestSeparationOnPublicData(t *testing.T) {
