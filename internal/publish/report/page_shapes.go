@@ -80,9 +80,13 @@ func shapeBlocks(s Source) []document.Block {
 	if s.Report.Task == regression.TaskClassification {
 		unit = "units of the score"
 	}
-	text := "The contribution of each column to the prediction, in " + unit + ", relative to the middle of its range. The model is the sum of these curves and a constant."
+	zero := "the middle of its range"
+	if sums[0].Boosted {
+		zero = "its mean over the range that is drawn"
+	}
+	text := "The contribution of each column to the prediction, in " + unit + ", that of a number relative to " + zero + ". The model is the sum of these curves and a constant."
 	if x := s.Report.Interactions; x != nil {
-		text = "The contribution of each column to the prediction by itself, in " + unit + ", relative to the middle of its range. Beyond the sum of these curves, " + x.sentence(unit) + "."
+		text = "The contribution of each column to the prediction by itself, in " + unit + ", that of a number relative to " + zero + ". Beyond the sum of these curves, " + x.sentence(unit) + "."
 	}
 	if sums[0].Boosted {
 		text += " The curves contain privacy noise, for which no band is drawn: parts of this model trade their effects, so the noise of one part alone is not known."
@@ -275,20 +279,41 @@ func (x Sum) drawnRange(c regression.Column) (lower, upper float64) {
 	return scaling.Quantiles(c.Lower, c.Upper)
 }
 
-// curve draws the contribution of a number over its range.
-func (x Sum) curve(j int, unit string) (document.Block, bool) {
-	c := x.Columns[j]
-	slope, deviation, missing := 0., 0., math.NaN()
-	found := false
+// centre subtracts the mean of the values. Parts of a boosted model trade their constants, so the level of a single curve is
+// arbitrary and noisy.
+func centre(values []float64) {
+	mean := 0.
+	for _, v := range values {
+		mean += v / float64(len(values))
+	}
+	for i := range values {
+		values[i] -= mean
+	}
+}
+
+// line returns the slope of a number with its standard error, and what a missing value adds, or NaN; found is false if the
+// column has no such term.
+func (x Sum) line(j int) (slope, deviation, missing float64, found bool) {
+	missing = math.NaN()
 	for _, t := range x.Terms {
 		switch {
 		case t.Column != j:
 		case t.Missing:
-			missing, found = t.Coefficient, true
+			missing = t.Coefficient
+			found = true
 		default:
-			slope, deviation, found = t.Coefficient, x.StdError(t), true
+			slope = t.Coefficient
+			deviation = x.StdError(t)
+			found = true
 		}
 	}
+	return slope, deviation, missing, found
+}
+
+// curve draws the contribution of a number over its range.
+func (x Sum) curve(j int, unit string) (document.Block, bool) {
+	c := x.Columns[j]
+	slope, deviation, missing, found := x.line(j)
 	var step *regression.Step
 	for i := range x.Shapes {
 		if x.Shapes[i].Column == j {
@@ -323,9 +348,12 @@ func (x Sum) curve(j int, unit string) (document.Block, bool) {
 			value = step.Evaluate(at)
 		}
 		add(at, value)
-		if i%(steps/lineSteps) == 0 {
-			g.Rows = append(g.Rows, []string{short(at), short(s.Y[len(s.Y)-1])})
-		}
+	}
+	if x.Boosted {
+		centre(s.Y)
+	}
+	for i := 0; i <= steps; i += steps / lineSteps {
+		g.Rows = append(g.Rows, []string{short(s.X[i]), short(s.Y[i])})
 	}
 	caption := x.heading(c.Name) + ": contribution over its range"
 	if lower != c.Lower {

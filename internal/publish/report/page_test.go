@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -393,6 +395,48 @@ func TestCaptionsNameTheNoise(t *testing.T) {
 			stated := slices.Contains(block.Table.Head, "standard error")
 			if name == "word" && stated != c.errors {
 				t.Errorf("%s: columns %q", c.name, block.Table.Head)
+			}
+		}
+	}
+}
+
+// TestCurveLevels checks where curves are zero: a line of a linear model in the middle of its range, and a curve of a
+// boosted model, whatever its own level, in the mean over the range that is drawn.
+func TestCurveLevels(t *testing.T) {
+	line := regression.Linear{
+		Target:  "y",
+		Columns: []regression.Column{{Name: "x", Upper: 10}},
+		Terms:   []regression.Term{{Coefficient: 2}},
+	}
+	boosted := regression.Additive{
+		Linear: line,
+		Shapes: []regression.Shape{{Step: regression.Step{
+			Edges:  []float64{4},
+			Values: []float64{100, 130},
+		}}},
+	}
+	for _, c := range []struct {
+		model regression.Model
+		want  []float64 // at 0 and 10
+	}{
+		{&line, []float64{-10, 10}},
+		// The step adds 18 more than below 4 in the mean over 0 to 10, up to the distance of the points.
+		{&boosted, []float64{-28, 22}},
+	} {
+		sum := SumsOf(c.model)[0]
+		sum.stated = []string{"x"}
+		block, ok := sum.draw("x", "units")
+		if !ok {
+			t.Fatal("no picture")
+		}
+		rows := block.Table.Rows
+		for i, row := range [][]string{rows[0], rows[len(rows)-1]} {
+			got, err := strconv.ParseFloat(row[1], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if math.Abs(got-c.want[i]) > .3 {
+				t.Errorf("%T: adds %v at %s, want %v", c.model, got, row[0], c.want[i])
 			}
 		}
 	}
