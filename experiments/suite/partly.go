@@ -35,6 +35,7 @@ type partlySet struct {
 	public     []string
 	codes      bool
 	small      bool // trains on the first smallRows records only
+	optional   bool // left out if the folder lacks its table
 }
 
 // These are the sets. The last columns of their tables are the classes.
@@ -43,6 +44,8 @@ const (
 	adultOneHot  = "adult, one-hot"
 	creditCodes  = "credit default, integer codes"
 	creditOneHot = "credit default, one-hot"
+	bankCodes    = "bank marketing, integer codes"
+	bankOneHot   = "bank marketing, one-hot"
 	adultSmall   = "adult, first 500, integer codes"
 )
 
@@ -50,6 +53,7 @@ func partlySets() []partlySet {
 	adult := []string{"workclass", "fnlwgt", "race", "sex", "native-country"}
 	credit := []string{"LIMIT_BAL", "SEX"}
 	names := []string{"SEX", "EDUCATION", "MARRIAGE"}
+	bank := []string{"campaign", "pdays", "poutcome"}
 	return []partlySet{
 		{
 			name:   adultCodes,
@@ -73,6 +77,19 @@ func partlySets() []partlySet {
 			categories: names,
 		},
 		{
+			name:     bankCodes,
+			file:     "bank",
+			public:   bank,
+			codes:    true,
+			optional: true,
+		},
+		{
+			name:     bankOneHot,
+			file:     "bank",
+			public:   bank,
+			optional: true,
+		},
+		{
 			name:   adultSmall,
 			file:   "adult",
 			public: adult,
@@ -82,8 +99,8 @@ func partlySets() []partlySet {
 	}
 }
 
-// partlyPlan is the experiment on the tables of a folder, which must contain both public tables of the paper, and the
-// toy example, which needs no table.
+// partlyPlan is the experiment on the tables of a folder, which must contain adult and credit default, and the toy
+// example, which needs no table.
 func partlyPlan(o Options) (*Plan, error) {
 	tables, err := listTables(o.Data)
 	if err != nil {
@@ -92,7 +109,10 @@ func partlyPlan(o Options) (*Plan, error) {
 	p := &Plan{Page: partlyPage}
 	for _, set := range partlySets() {
 		file, err := tableNamed(tables, set.file)
-		if err != nil {
+		switch {
+		case err != nil && set.optional:
+			continue
+		case err != nil:
 			return nil, err
 		}
 		x := &partly{
