@@ -43,14 +43,7 @@ type comparedRun struct {
 		Method string `json:"method"`
 		Kind   string `json:"kind"`
 	} `json:"model"`
-	Metrics struct {
-		R2               *estimate `json:"r2"`
-		MAE              *estimate `json:"mae"`
-		RMSE             *estimate `json:"rmse"`
-		Accuracy         *estimate `json:"accuracy"`
-		BalancedAccuracy *estimate `json:"balanced_accuracy"`
-		AUC              *estimate `json:"auc"`
-	} `json:"metrics"`
+	Metrics  metrics `json:"metrics"`
 	Warnings []struct {
 		Code     string `json:"code"`
 		Severity string `json:"severity"`
@@ -64,12 +57,36 @@ type comparedRun struct {
 	} `json:"ledger"`
 }
 
+// metrics are the held-out metrics of a run; nil where they are not reported.
+type metrics struct {
+	R2               *estimate `json:"r2"`
+	MAE              *estimate `json:"mae"`
+	RMSE             *estimate `json:"rmse"`
+	Accuracy         *estimate `json:"accuracy"`
+	BalancedAccuracy *estimate `json:"balanced_accuracy"`
+	AUC              *estimate `json:"auc"`
+}
+
+// hideUnknown removes the metrics that the report of the run withholds: R² if its interval is wider than 1, and then also
+// sizes of errors whose interval reaches the limit of errors.
+func (m *metrics) hideUnknown() {
+	if m.R2 == nil || m.R2.Upper-m.R2.Lower <= 1 {
+		return
+	}
+	if m.MAE != nil && m.MAE.Upper >= (1-1e-9)*m.R2.ErrorLimit {
+		m.MAE, m.RMSE = nil, nil
+	}
+	m.R2 = nil
+}
+
 // An estimate is a metric with its confidence interval at Level.
 type estimate struct {
 	Value float64 `json:"value"`
 	Lower float64 `json:"lower"`
 	Upper float64 `json:"upper"`
 	Level float64 `json:"level"`
+	// ErrorLimit is the size above which an error counts as that size, for R².
+	ErrorLimit float64 `json:"error_limit,omitempty"`
 }
 
 // answerRuns answers with the settings and results of all runs in a folder.
@@ -112,6 +129,7 @@ func (s *Server) readRun(dir string) comparedRun {
 		!strings.HasPrefix(run.Format, "dptrain.report/") {
 		return unread("is not the report of a training run")
 	}
+	run.Metrics.hideUnknown()
 	run.Path = dir
 	run.Error = ""
 	return run

@@ -432,8 +432,11 @@ def _head(estimator):
     rows.append(("Guarantee", f"ε {g['epsilon']:g}, δ {g['delta']:g}{unit} ({g['relation']})"))
     rows.append(("Meaning", g.get("meaning", "")))
     rows.append(("Model", f"{report['model']['method']}, {len(report['features']['selected'])} of {len(report['features']['considered'])} columns"))
+    metrics = dict(report.get("metrics") or {})
+    if r2 := _unknown(metrics):
+        rows.append(("R²", f"not reported: it can only be placed between {_number(r2['lower'])} and {_number(r2['upper'])}"))
     for key, name in (("r2", "R²"), ("mae", "Mean absolute error"), ("accuracy", "Accuracy"), ("balanced_accuracy", "Balanced accuracy")):
-        metric = (report.get("metrics") or {}).get(key)
+        metric = metrics.get(key)
         if metric and metric.get("value") is not None:
             ends = f" ({metric['level']:.0%} interval {_number(metric['lower'])} to {_number(metric['upper'])})" if metric.get("lower") is not None else ""
             rows.append((name, _number(metric["value"]) + ends))
@@ -442,6 +445,16 @@ def _head(estimator):
             rows.append((f"{w['severity']}: {w['code']}", w["text"]))
     body = "".join(f'<tr><th style="text-align:left;vertical-align:top">{html.escape(a)}</th><td style="text-align:left">{html.escape(b)}</td></tr>' for a, b in rows)
     return f"<table><caption>{html.escape(type(estimator).__name__)}: {html.escape(report['target'])}</caption><tbody>{body}</tbody></table>"
+
+
+def _unknown(metrics):
+    """Remove R² from metrics and return it if its interval is too wide for a value; an absolute error that may be of any size goes with it."""
+    r2, mae = metrics.get("r2"), metrics.get("mae")
+    if not r2 or r2["upper"] - r2["lower"] <= 1:
+        return None
+    if mae and mae["upper"] >= (1 - 1e-9) * r2["error_limit"]:
+        del metrics["mae"]
+    return metrics.pop("r2")
 
 
 def _number(x):

@@ -169,6 +169,15 @@ func (m *R2) unknown() bool {
 	return m.Upper-m.Lower > 1
 }
 
+// errorsHidden explains why the mean absolute error is not reported.
+const errorsHidden = "the noise hides the sizes of the errors"
+
+// errorsUnknown reports whether the interval of the mean absolute error reaches the size above which errors are not
+// counted in full, while R² is unknown: the actual errors may then be of any size.
+func (m Metrics) errorsUnknown() bool {
+	return m.MAE != nil && m.R2 != nil && m.R2.unknown() && m.MAE.Upper >= (1-1e-9)*m.R2.ErrorLimit
+}
+
 // allErrors describes the possible R² if every error counts in full; empty if it is not known.
 func allErrors(m *R2) string {
 	if m == nil || m.AllErrors == nil || m.unknown() {
@@ -196,6 +205,9 @@ func errorsOf(r *Report) string {
 	m := r.Metrics
 	if m.MAE == nil || m.RMSE == nil {
 		return ""
+	}
+	if m.errorsUnknown() {
+		return "not reported: " + errorsHidden
 	}
 	return fmt.Sprintf(
 		"mean absolute error (MAE) %s (%s to %s), root mean squared error (RMSE) %s (%s to %s), in units of %s",

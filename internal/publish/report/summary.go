@@ -119,11 +119,7 @@ func (r *Report) summaryMetrics() []string {
 			}
 			row("", all)
 		}
-		if m.MAE != nil {
-			row("MAE",
-				fmt.Sprintf("%s  (%s to %s), mean absolute error", short(m.MAE.Value),
-					short(m.MAE.Lower), short(m.MAE.Upper)))
-		}
+		row("MAE", m.maeSummary())
 		if len(m.Intervals) > 0 {
 			row("Interval", fmt.Sprintf("%g%% of new values of %s lie within ±%s of the prediction",
 				100*m.Intervals[0].Level, truncateText(printableName(r.Target), barNameWidth),
@@ -159,6 +155,22 @@ func (m *R2) summary(of Metrics) string {
 	}
 	if m.ErrorLimit > 0 {
 		s += fmt.Sprintf("; an error above %s counts as %[1]s", short(m.ErrorLimit))
+	}
+	return s
+}
+
+// maeSummary prints the mean absolute error, with the limit of errors where the line of R² does not state it; empty without one.
+func (m Metrics) maeSummary() string {
+	switch {
+	case m.MAE == nil:
+		return ""
+	case m.errorsUnknown():
+		return "not reported: " + errorsHidden
+	}
+	s := fmt.Sprintf("%s  (%s to %s), mean absolute error", short(m.MAE.Value), short(m.MAE.Lower),
+		short(m.MAE.Upper))
+	if m.R2.unknown() && m.R2.ErrorLimit > 0 {
+		s += fmt.Sprintf("; an error above %s counts as %[1]s", short(m.R2.ErrorLimit))
 	}
 	return s
 }

@@ -69,6 +69,7 @@ const (
 	targetSeen   = 3. // for the limit of targets
 	residualSeen = 4. // for the limit of residuals
 	scaleSeen    = 2. // for the bins from which a scale is read
+	fullestSeen  = 3. // for the bins around the fullest one: if they hold only noise, no scale is known
 )
 
 // The rules by which the limits are chosen.
@@ -100,6 +101,9 @@ type limits struct {
 	noSignal float64
 	// unexplained is the square of the scale of residuals in units of that of targets: about 1 - R².
 	unexplained float64
+	// seen reports whether both scales were read from counts that are significant. If not, noise chose the limits,
+	// and nothing is known about errors and targets beyond them.
+	seen bool
 }
 
 // ratio returns about the sum of squares of residuals, in units of their limit, divided by that of targets in units of theirs.
@@ -144,9 +148,11 @@ func readLimits(s mechanism.Sizes, cellNoise float64) limits {
 	targetBin := climbBins(s.Second, s.SecondNoise, rangeBin, threshold(targetSeen), lastBin)
 	residual := normalScale(s.First, threshold(scaleSeen)*s.FirstNoise, lastBin)
 	target := normalScale(s.Second, threshold(scaleSeen)*s.SecondNoise, targetBin)
+	z := threshold(fullestSeen)
 	l := limits{
 		target:      upperEdge(targetBin),
 		unexplained: square(residual / target),
+		seen:        showsScale(s.First, z*s.FirstNoise, lastBin) && showsScale(s.Second, z*s.SecondNoise, targetBin),
 	}
 	l.noSignal = min(max((residual/target-someSignal)/(noSignal-someSignal), 0), 1)
 	lowered := func(scales float64) float64 {
@@ -172,12 +178,7 @@ const (
 // noisy counts of bins up to last. Only the bins around the fullest one are used, as far as counts are significant: the count of
 // a window of w bins is above seen √w.
 func normalScale(counts []float64, seen float64, last int) float64 {
-	fullest := 0
-	for b, n := range counts[:min(widestBin, last)+1] {
-		if n > counts[fullest] {
-			fullest = b
-		}
-	}
+	fullest := fullestBin(counts, last)
 	first := max(fullest-8, 0)
 	end := min(climbBins(counts, seen, fullest, 1, last)+1, last)
 	whole := 0.
@@ -195,6 +196,32 @@ func normalScale(counts []float64, seen float64, last int) float64 {
 		}
 		below += n
 	}
+}
+
+// fullestBin returns the bin up to last with the largest noisy count, for sizes that cannot exceed the range of the target.
+func fullestBin(counts []float64, last int) int {
+	fullest := 0
+	for b, n := range counts[:min(widestBin, last)+1] {
+		if n > counts[fullest] {
+			fullest = b
+		}
+	}
+	return fullest
+}
+
+// showsScale reports whether one of the windows of 1, 2, 4 or 8 bins that contain the fullest one holds more than
+// seen √w, w its number of bins. Without sizes in the bins up to last this is rare: the fullest bin is then that with the
+// largest noise.
+func showsScale(counts []float64, seen float64, last int) bool {
+	fullest := fullestBin(counts, last)
+	for w := 1; w <= 8; w *= 2 {
+		for first := max(fullest-w+1, 0); first <= min(fullest, last+1-w); first++ {
+			if sumOf(counts[first:first+w]) > seen*math.Sqrt(float64(w)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // quantileWithin returns the quantile part of the sizes in a bin, assuming a density proportional to 1/size.

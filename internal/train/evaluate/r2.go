@@ -257,6 +257,9 @@ func readR2(
 		rmse.Upper = max(rmse.Upper, mae.Upper)
 	}
 	out.MAE, out.RMSE = makeConsistent(mae, rmse)
+	if !l.seen {
+		out.forgetScale()
+	}
 
 	count, noise := l.countBeyond(sizes)
 	out.Far = count > 2*noise
@@ -270,7 +273,7 @@ func readR2(
 			Level: Level,
 		})
 
-	if sizes.Laplace {
+	if sizes.Laplace || !l.seen {
 		return out
 	}
 	for _, w := range halfWidths(a, o, e.n*strengthOf(sizes)) {
@@ -279,6 +282,17 @@ func readR2(
 		}
 	}
 	return out
+}
+
+// forgetScale makes the intervals as wide as they can be: noise chose the limits, so R² of targets and errors cut there
+// reveals nothing about the model, even where it is known precisely.
+func (r *R2) forgetScale() {
+	r.Lower, r.Upper = floor, 1
+	r.AllErrorsLower = floor
+	r.NoiseShare = 1
+	for _, size := range []*Quality{&r.MAE, &r.RMSE} {
+		size.Lower, size.Upper = 0, r.ErrorLimit
+	}
 }
 
 // deviationsOfSizes returns the number of standard deviations of a sum of counts of sizes within which it is with probability
