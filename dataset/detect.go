@@ -297,6 +297,14 @@ func (rd *reader) misnamedFile(first []byte) error {
 	if c.UTF16() && rd.opts.Format.isCoded() {
 		return nil
 	}
+	if rd.nameless && !c.UTF16() {
+		return &FileError{
+			Path: rd.path,
+			Msg:  "is " + c.What + ", not CSV",
+			Hint: "send CSV in UTF-8, without compression",
+			Err:  ErrFormat,
+		}
+	}
 	return contentMismatch(rd.path, c)
 }
 

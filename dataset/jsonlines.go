@@ -95,13 +95,25 @@ func newJSONObjects(names []string, comma bool) jsonObjects {
 // recordLine returns the CSV line of an object with its newline, valid until the next call. If a name is repeated,
 // its last value is used. An absent name, null, an array and an object are empty cells; true and false are
 // texts; a number is written by [cell.AppendNumber]; a line break within a text becomes a space. A text that is
-// not an object yields empty cells only.
+// not an object yields empty cells, of another number than there are names.
 func (j *jsonObjects) recordLine(text []byte) []byte {
 	clear(j.values)
-	if json.Valid(text) {
-		j.findMembers(text)
+	if i := jsonSpace(text, 0); i == len(text) || text[i] != '{' || !json.Valid(text) {
+		return j.unevenLine()
 	}
+	j.findMembers(text)
 	return j.line()
+}
+
+// unevenLine returns a CSV line of empty cells: one, or two if there is one name. So [Stats] counts it as a line of
+// another length than the header.
+func (j *jsonObjects) unevenLine() []byte {
+	j.out = append(j.out[:0], `""`...)
+	if len(j.values) == 1 {
+		j.out = append(j.out, `,""`...)
+	}
+	j.out = append(j.out, '\n')
+	return j.out
 }
 
 // line returns the CSV line of the values that were found.

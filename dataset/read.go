@@ -160,6 +160,8 @@ type reader struct {
 	each    bool    // every line is a record, even an empty one; known after the header
 	notes   []Note  // about the header
 	begins  *head   // the first bytes of a text file, once it is open
+	// nameless is whether the text comes without a file name, so messages do not advise another one.
+	nameless bool
 }
 
 func newReader(

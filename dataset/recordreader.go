@@ -59,6 +59,7 @@ func NewStreamFormat(
 				Err:  ErrFormat,
 			}
 	}
+	rd.nameless = true
 	f := &StreamFormat{reader: *rd, limits: limits}
 	if rd.format.json {
 		f.objects = newJSONObjects(opts.Names, rd.opts.Format.Decimal == ',')
@@ -104,7 +105,8 @@ type recordSource interface {
 // is complete. JSON objects have no header, so Open reads no bytes of such a stream.
 func (f *StreamFormat) Open(r io.Reader, buffer int) (*RecordReader, error) {
 	rd := f.reader // the reader of one stream may change its format after reading the header
-	r = rd.opts.Format.utf8(&source{path: rd.path, r: r})
+	rd.begins = &head{r: &source{path: rd.path, r: r}}
+	r = rd.opts.Format.utf8(rd.begins)
 	if rd.format.json {
 		r = lineFeeds{r}
 	}

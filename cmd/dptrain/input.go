@@ -35,6 +35,12 @@ func (in *input) isParquet() bool {
 	return in.stdin == nil && kind.Parquet
 }
 
+// isJSON reports whether the table is in JSON Lines.
+func (in *input) isJSON() bool {
+	kind, _, _ := tablefile.ParsePath(in.path)
+	return kind.JSON
+}
+
 // cellError returns the error for a cell that --strict rejects. It does not quote the cell.
 func cellError(place, column string) error {
 	return fault.WithKind(fault.Data,
@@ -46,7 +52,14 @@ func cellError(place, column string) error {
 // refuse returns an error for the first line of the batch with more or fewer values than names, the column names of the
 // file, or else for the first cell of a numeric column that is neither a finite number nor missing.
 func (in *input) refuse(batch *dataset.Batch, names []string) error {
-	if u := unevenLines(batch, len(names)); u.line > 0 {
+	u := unevenLines(batch, len(names))
+	if u.line > 0 && in.isJSON() {
+		return fault.WithKind(fault.Data, &placeError{
+			in.path,
+			fmt.Sprintf("record %d is not a JSON object; correct it, or predict without --strict", u.line),
+		})
+	}
+	if u.line > 0 {
 		remedy := "correct it, or predict without --strict"
 		if !in.reading.Format.MultilineQuotes {
 			remedy = "correct it, use --multiline-quotes if quoted values contain line breaks, or predict without --strict"

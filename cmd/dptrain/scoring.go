@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/sys/terminal"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
@@ -31,6 +33,7 @@ type scoring struct {
 	quoted  []column // of the scorer, for output without the columns of the table
 	records int      // number of records written
 	uneven  uneven   // lines of the table
+	cells   []dataset.ColumnStats
 }
 
 // scored is the output of a batch.
@@ -39,9 +42,11 @@ type scored struct {
 	records int
 	done    int64
 	uneven  uneven
+	cells   []dataset.ColumnStats // counts of missing cells by column
 }
 
-// uneven counts the lines of a CSV table that have more or fewer values than the header.
+// uneven counts the lines of a CSV table that have more or fewer values than the header, and those of JSON Lines that are
+// not objects.
 type uneven struct {
 	long, short int
 	line        int // the first of them, counted from 1
@@ -115,12 +120,41 @@ func (s *scoring) run(
 			Emit:  s.emit,
 		},
 	)
+	if s.in.isJSON() {
+		return s.noteObjects(err)
+	}
 	multiline := s.in.reading.Format.MultilineQuotes
 	if note := s.uneven.note(len(s.head.Names), multiline); note != "" && err == nil {
 		place := fmt.Sprintf("%s:%d", s.in.path, s.uneven.line)
 		printNotes(s.notes, place, []dataset.Note{{Text: note}})
 	}
 	return err
+}
+
+// noteObjects prints notes about JSON Lines that were read without err, which it returns: lines that are not objects, and
+// columns of the model that no record has.
+func (s *scoring) noteObjects(err error) error {
+	if err != nil {
+		return err
+	}
+	var notes []dataset.Note
+	if n := s.uneven.long + s.uneven.short; n > 0 {
+		notes = append(notes, dataset.Note{Text: fmt.Sprintf(
+			"%s, the first in record %d; all their values count as missing",
+			plural(n, "line is not a JSON object", "lines are not JSON objects"), s.uneven.line)})
+	}
+	var absent []string
+	for _, c := range s.cells {
+		if s.records > 0 && c.Missing == s.records {
+			absent = append(absent, strconv.Quote(c.Name))
+		}
+	}
+	if absent != nil {
+		notes = append(notes, dataset.Note{Text: "no record has a value for " + strings.Join(absent, ", ") +
+			"; names must match exactly, including upper and lower case"})
+	}
+	printNotes(s.notes, s.in.path, notes)
+	return nil
 }
 
 // begin prepares the output columns and writes the header line.
@@ -190,7 +224,12 @@ func (s *scoring) work(batch *dataset.Batch) (*scored, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &scored{records: rows.N, done: batch.Done, uneven: unevenLines(batch, len(s.head.Names))}
+	out := &scored{
+		records: rows.N,
+		done:    batch.Done,
+		uneven:  unevenLines(batch, len(s.head.Names)),
+		cells:   slices.Clone(batch.Stats.Columns),
+	}
 	if s.append {
 		out.text, err = s.appended(batch, values)
 		return out, err
@@ -239,15 +278,33 @@ func (s *scoring) makeSafe(cells []string) {
 	}
 }
 
-// emit writes the lines of a batch.
+// emit writes the lines of a batch. It returns an error if it is the first one, and no line of it is JSON where it should be.
 func (s *scoring) emit(b *scored) error {
+	if s.records == 0 && b.records > 0 && s.in.isJSON() && b.uneven.long+b.uneven.short == b.records {
+		return fault.WithKind(fault.Data, &placeError{
+			s.in.path,
+			`no line is a JSON object; write each record as one object in a line of its own, such as {"age": 41}`,
+		})
+	}
 	if _, err := s.out.Write(b.text); err != nil {
 		return err
 	}
 	s.records += b.records
 	s.uneven = s.uneven.plus(b.uneven)
+	s.addCells(b.cells)
 	s.watch.Show(s.records, b.done, s.head.Size)
 	return nil
+}
+
+// addCells adds the counts of missing cells of a batch.
+func (s *scoring) addCells(cells []dataset.ColumnStats) {
+	if s.cells == nil {
+		s.cells = cells
+		return
+	}
+	for j, c := range cells {
+		s.cells[j].Missing += c.Missing
+	}
 }
 
 // broken adds the number of printed lines to an error that occurred after the output started.

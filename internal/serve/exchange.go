@@ -311,6 +311,9 @@ func problemOfFile(file *dataset.FileError, record int) *problem {
 		p.Status = http.StatusRequestEntityTooLarge
 	}
 	p.Message = withPosition(file.Line, file.Column, file.Msg)
+	if file.Line == 0 {
+		p.Message = "the body " + file.Msg
+	}
 	if file.Hint != "" {
 		p.Message += "; " + file.Hint
 	}
