@@ -41,6 +41,12 @@ func (in *input) isJSON() bool {
 	return kind.JSON
 }
 
+// isPacked reports whether the table is a workbook or in Arrow, which have no quotes.
+func (in *input) isPacked() bool {
+	kind, _, _ := tablefile.ParsePath(in.path)
+	return kind.Packed != tablefile.NotPacked
+}
+
 // cellError returns the error for a cell that --strict rejects. It does not quote the cell.
 func cellError(place, column string) error {
 	return fault.WithKind(fault.Data,
@@ -61,7 +67,7 @@ func (in *input) refuse(batch *dataset.Batch, names []string) error {
 	}
 	if u.line > 0 {
 		remedy := "correct it, or predict without --strict"
-		if !in.reading.Format.MultilineQuotes {
+		if !in.reading.Format.MultilineQuotes && !in.isPacked() {
 			remedy = "correct it, use --multiline-quotes if quoted values contain line breaks, or predict without --strict"
 		}
 		return fault.WithKind(fault.Data, &placeError{

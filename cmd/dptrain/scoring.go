@@ -123,7 +123,7 @@ func (s *scoring) run(
 	if s.in.isJSON() {
 		return s.noteObjects(err)
 	}
-	multiline := s.in.reading.Format.MultilineQuotes
+	multiline := s.in.reading.Format.MultilineQuotes || s.in.isPacked()
 	if note := s.uneven.note(len(s.head.Names), multiline); note != "" && err == nil {
 		place := fmt.Sprintf("%s:%d", s.in.path, s.uneven.line)
 		printNotes(s.notes, place, []dataset.Note{{Text: note}})

@@ -102,7 +102,7 @@ func Dialects() []string {
 // SQL writes a query that selects all columns of a table and the prediction, named prediction, or for a
 // classifier the class, named class, and, if the model has probabilities of two classes, that of the second,
 // named probability. Numeric columns must have a numeric type. The error wraps [ErrKind] for kernels, whose
-// query would be too large, or reports an unknown dialect.
+// query would be too large, and columns that the database would take for one, or reports an unknown dialect.
 func SQL(w io.Writer, m regression.Model, dialect, table string) error {
 	i := slices.IndexFunc(dialects, func(d sqlDialect) bool {
 		return d.name == dialect
@@ -127,6 +127,9 @@ func SQL(w io.Writer, m regression.Model, dialect, table string) error {
 		names:   map[string]string{},
 	}
 	if err := m.Validate(); err != nil {
+		return err
+	}
+	if err := q.dialect.checkNames(m.Inputs()); err != nil {
 		return err
 	}
 	outputs, err := q.modelOutputs(m)

@@ -27,6 +27,7 @@ type sqlDialect struct {
 	finite     string                   // whether a double is finite
 	largest    string                   // function of several numbers
 	least      string
+	foldsNames bool   // columns whose names differ only in the case of ASCII letters are one column, even in quotes
 	fence      string // after a layer of a query: keeps the planner from repeating the expressions of the layer at every use of their names
 }
 
@@ -35,10 +36,11 @@ const plainNumber = `^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?$`
 
 var dialects = []sqlDialect{
 	{
-		name:   "duckdb",
-		double: "%s",
-		asText: "CAST(%s AS VARCHAR)",
-		trim:   "trim(%s, %s)",
+		name:       "duckdb",
+		foldsNames: true,
+		double:     "%s",
+		asText:     "CAST(%s AS VARCHAR)",
+		trim:       "trim(%s, %s)",
 		characters: func(text string) string {
 			return eachCharacter(text, "chr(%d)", " || ")
 		},
@@ -64,7 +66,7 @@ var dialects = []sqlDialect{
 		fence: " OFFSET 0",
 	},
 	{
-		name: "sqlite", double: "%s", asText: "CAST(%s AS TEXT)", trim: "trim(%s, %s)",
+		name: "sqlite", foldsNames: true, double: "%s", asText: "CAST(%s AS TEXT)", trim: "trim(%s, %s)",
 		characters: func(text string) string {
 			return "char(" + eachCharacter(text, "%d", ", ") + ")"
 		},
@@ -73,6 +75,29 @@ var dialects = []sqlDialect{
 			"WHEN %[2]s = CAST(%[2]s AS REAL) THEN CAST(%[2]s AS REAL) END",
 		finite: "abs(%s) < 9e999", largest: "max", least: "min",
 	},
+}
+
+// checkNames returns an error if the database reads two names of columns as one.
+func (d *sqlDialect) checkNames(columns []regression.Column) error {
+	if !d.foldsNames {
+		return nil
+	}
+	seen := map[string]string{}
+	for _, c := range columns {
+		folded := strings.Map(func(r rune) rune {
+			if 'A' <= r && r <= 'Z' {
+				return r - 'A' + 'a'
+			}
+			return r
+		}, c.Name)
+		if other, ok := seen[folded]; ok {
+			return fmt.Errorf(
+				"a model with the columns %q and %q %w to SQL for %s, which ignores case in names; rename one of them and train again, or use --sql postgres or a program (--python, --js, --go)",
+				other, c.Name, ErrKind, d.name)
+		}
+		seen[folded] = c.Name
+	}
+	return nil
 }
 
 // eachCharacter writes the characters of a text as numbers.
