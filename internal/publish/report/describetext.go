@@ -13,7 +13,7 @@ import (
 
 // The number of lines of a description on a terminal: at most 40 with the one that the command adds.
 const (
-	columnLines      = 18
+	columnLines      = 17
 	correlationLines = 9
 	groupLines       = 5
 	nameWidth        = 16
@@ -36,7 +36,7 @@ func (d *Description) text(r *Report) string {
 		width = min(max(width, utf8.RuneCountInString(printableName(c.Name))), nameWidth)
 	}
 	for _, c := range d.Columns[:min(len(d.Columns), columnLines)] {
-		lines = append(lines, columnLine(c, width))
+		lines = append(lines, columnLine(c, width, max(*d.Records.Value, 1)))
 	}
 	skip(len(d.Columns)-columnLines, "column", "columns")
 	if strong := d.strongest(); len(strong) > 0 {
@@ -110,11 +110,15 @@ func (d *Description) guaranteeLines(g Guarantee) []string {
 	if d.Released.RecordNoise == 0 {
 		records = "Records: " + grouped(d.Released.Records, 0) + ", public"
 	}
-	return []string{first, records + ". Intervals: 95%, for the values in this table."}
+	return []string{
+		first,
+		records,
+		"Intervals: 95%, for the values in this table, in means cut at the range.",
+	}
 }
 
-// columnLine describes a column on one line. Parts that do not fit are left out.
-func columnLine(c describe.ColumnCard, width int) string {
+// columnLine describes a column of a table with the given number of records on one line. Parts that do not fit are left out.
+func columnLine(c describe.ColumnCard, width int, records float64) string {
 	name := shortened(printableName(c.Name), width)
 	line := name + strings.Repeat(" ", width-utf8.RuneCountInString(name))
 	switch c.Kind {
@@ -130,6 +134,14 @@ func columnLine(c describe.ColumnCard, width int) string {
 	parts := []string{fmt.Sprintf("%s to %s", short3(c.Range[0]), short3(c.Range[1]))}
 	if m := c.Missing; m.Known() && *m.Lower > 0 && *m.Value >= .005 {
 		parts = append(parts, fmt.Sprintf("missing %.0f%%", 100**m.Value))
+	}
+	for _, x := range []struct {
+		side  string
+		count describe.Estimate
+	}{{"below", c.Below}, {"above", c.Above}} {
+		if share := *x.count.Lower / records; share > describe.ManyBeyond {
+			parts = append(parts, fmt.Sprintf("%.0f%% %s", 100**x.count.Value/records, x.side))
+		}
 	}
 	parts = append(parts, "mean "+interval(c.Mean.Value, c.Mean.Lower, c.Mean.Upper))
 	median := c.Quartiles[1]

@@ -10,10 +10,14 @@ import (
 	"github.com/dptrain/dptrain/internal/train/stage"
 )
 
+// ManyBeyond is the share of records beyond one end of a range above which a description states it. Ranges that are found
+// leave out less than that on either side, apart from noise.
+const ManyBeyond = .005
+
 // warnings returns public remarks on a run.
 func (r *runner) warnings() []pipeline.Warning {
 	out := []pipeline.Warning{pipeline.NoLedgerWarning()}
-	var unread, empty, huge, tiny, missing []string
+	var unread, empty, huge, tiny, missing, cut []string
 	for j, c := range r.out.Columns {
 		switch {
 		case c.Kind == Unread && r.columns[j].Kind == dataset.Category:
@@ -24,6 +28,10 @@ func (r *runner) warnings() []pipeline.Warning {
 			if _, gone := r.out.countValues(&r.out.Columns[j],
 				noisyNumber{}); gone.value > manyMissing*gone.noise {
 				missing = append(missing, c.Name)
+			}
+			least := ManyBeyond*r.out.countRecords().value + z95*r.out.HistogramNoise
+			if max(r.out.Columns[j].Below, r.out.Columns[j].Above) > least {
+				cut = append(cut, c.Name)
 			}
 		}
 		if r.ranges[j].Huge {
@@ -56,6 +64,12 @@ func (r *runner) warnings() []pipeline.Warning {
 		add(stage.CodeMissingValues, pipeline.Theoretical,
 			"%s have missing values. Means, standard deviations and quartiles cover only the other records; correlations count a missing "+
 				"value as the median.", quoteNames(missing))
+	}
+	if len(cut) > 0 {
+		add(stage.CodeFarValues, pipeline.Theoretical,
+			"Many values of %s are beyond the range and count as its ends in means, standard deviations and correlations, so the mean of all "+
+				"values may be far from the stated one. Quartiles are those of all values. Declare a wider range if it is public knowledge.",
+			quoteNames(cut))
 	}
 	out = append(out, pipeline.ExtremeNumbers(huge, tiny, func(string) pipeline.Severity {
 		return pipeline.Critical

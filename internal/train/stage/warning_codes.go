@@ -19,6 +19,7 @@ const (
 	CodeExtremeNumbers = "extreme-numbers" // numbers are beyond the sizes that the search for ranges distinguishes
 	CodeUnreadCells    = "unread-cells"    // many cells of a feature are no numbers
 	CodeMissingValues  = "missing-values"  // described columns have missing values
+	CodeFarValues      = "far-values"      // values of described columns are beyond the range
 	CodeWordsFound     = "words-found"     // text columns were detected
 	CodeNoWords        = "no-words"        // no value of a text column is frequent enough
 	CodePrivateRanges  = "private-ranges"  // privately found ranges cost accuracy
