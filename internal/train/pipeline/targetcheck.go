@@ -115,7 +115,7 @@ func (x *Stop) Cure() string {
 	case x.isClassification():
 		return "correct --classes (data.classes), which must match exactly, or add --fold case if only upper and lower case differ; for a numeric target, omit --task classification"
 	}
-	return `if it contains class names, add --task classification (task: classification); if its numbers have a decimal comma, add --decimal , (data.format.decimal: ",")`
+	return `if it contains class names, add --task classification (task: classification); if its numbers are written 1,5 add --decimal , (data.format.decimal: ","); if they are written 1,500 add --thousands , (data.format.thousands: ",")`
 }
 
 // Advice describes the problem of the target and the remedy.
