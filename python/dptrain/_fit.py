@@ -12,7 +12,7 @@ import numpy as np
 
 from ._flags import DICTS, LISTS, VALUES
 from ._ledger import Ledger, current
-from ._program import run
+from ._program import Abstained, run
 from ._sklearn import fitted_steps, repeated_fits
 from ._table import column_name, comma_text, listed, read_table, refuse_sparse, text, to_csv
 
@@ -168,7 +168,14 @@ class Fitting:
         records = to_csv([*table.names, target], [*cells, [(cell or write)(label) for label in y]], write)
         with tempfile.TemporaryDirectory(prefix="dptrain-") as folder:
             out = Path(self.out if self.out is not None else Path(folder) / "out")
-            run([*arguments, f"--out={out}"], records, progress)
+            try:
+                run([*arguments, f"--out={out}"], records, progress)
+            except Abstained as error:
+                report = json.loads((out / "release" / "report.json").read_bytes())
+                message = str(error)
+                if self.out is None:
+                    message = message.replace(f"see the report in {out}", "see the attribute report of this exception")
+                raise type(error)(message, error.code, report) from None
             self.release_ = {p.name: p.read_bytes() for p in sorted((out / "release").iterdir()) if p.is_file()}
         if table.named:
             self.feature_names_in_ = np.asarray(table.names, dtype=object)

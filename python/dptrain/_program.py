@@ -38,7 +38,17 @@ class LedgerRefused(DptrainError):
 
 
 class Abstained(DptrainError):
-    """The mechanism returned no model, as its guarantee allows; the budget was spent (exit code 7)."""
+    """The mechanism returned no model, as its guarantee allows; the budget was spent (exit code 7).
+
+    ``report`` is the content of report.json, which states every release of the run.
+    """
+
+    def __init__(self, message, code=7, report=None):
+        super().__init__(message, code)
+        self.report = report
+
+    def __reduce__(self):
+        return type(self), (str(self), self.code, self.report)
 
 
 class TargetUnreadable(Abstained):

@@ -2,6 +2,7 @@
 
 import datetime
 import os
+import pickle
 import subprocess
 
 import numpy as np
@@ -333,3 +334,17 @@ else:
     raise AssertionError
 """
     subprocess.run([os.sys.executable, "-W", "ignore", "-c", code], check=True)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_report_of_a_run_without_a_model(tmp_path, named):
+    """A run that ends without a model has its report in the exception, and the message names no folder that is gone."""
+    X = np.arange(2000.0).reshape(-1, 1)
+    out = tmp_path / "run"
+    for estimator, y in ((DPClassifier, ["only"] * 2000), (DPRegressor, [float("nan")] * 2000)):
+        with pytest.raises(Abstained) as error:
+            estimator(epsilon=1.0, out=out / estimator.__name__ if named else None).fit(X, y)
+        for caught in (error.value, pickle.loads(pickle.dumps(error.value))):
+            assert caught.report["format"].startswith("dptrain.report/")
+            assert ("attribute report" in str(caught)) is not named
+            assert (str(out) in str(caught)) is named
