@@ -8,13 +8,13 @@ import (
 )
 
 // DPFSDR is algorithms 1 to 3 of "Differentially Private Feature Selection Based on Dynamic
-// Relevance for Correlated Data" for two classes: importances with Laplace noise of scale (max - min)/Epsilon1,
-// exact correlations between columns, and a forward search on the exact accuracy of a linear support vector
-// machine whose coefficients have Laplace noise of scale CS/Epsilon2, where CS is the correlated sensitivity of the given
-// table.
+// Relevance for Correlated Data": importances with Laplace noise of scale (max - min)/Epsilon1,
+// exact correlations between columns, and a forward search on the exact accuracy of linear support vector machines, one
+// for two classes and otherwise one for each class against the rest. Their coefficients have Laplace noise of scale
+// CS/Epsilon2, where CS is the correlated sensitivity of the machine on the given table.
 //
-// The noise of every step is scaled to the table, correlations and accuracies are exact, and one support vector machine
-// per step is charged once, so it satisfies no epsilon. The paper does not specify some details, which are chosen as
+// The noise of every step is scaled to the table, correlations and accuracies are exact, and the machines of all steps
+// are charged once, so it satisfies no epsilon. The paper does not specify some details, which are chosen as
 // follows: columns are standardised, the loss is the huberised hinge loss with a penalty of .02 n, and the effect of a
 // record on the machine is approximated to first order.
 type DPFSDR struct {
@@ -30,27 +30,68 @@ const (
 	newtonSteps     = 50
 )
 
-// A Separator is a linear classifier. A row is in class +1 if its score is positive.
+// A Separator is a linear classifier with one score for two classes, and otherwise one for each class.
 type Separator struct {
 	Columns       []int
-	Mean, Scale   []float64 // of the columns
-	Weights       []float64 // the intercept last
-	NonprivateAcc float64   // training accuracy of the last accepted step
+	Mean, Scale   []float64   // of the columns
+	Weights       [][]float64 // of each score, the intercept last
+	NonprivateAcc float64     // training accuracy of the last accepted step
 }
 
-// Positive reports whether row i of columns x is in class +1.
-func (s Separator) Positive(x [][]float64, i int) bool {
-	score := s.Weights[len(s.Columns)]
+// Class returns the class of row i of columns x: for a single score 1 if it is positive, and otherwise the class with
+// the largest score.
+func (s Separator) Class(x [][]float64, i int) int {
+	row := make([]float64, len(s.Columns))
 	for k, j := range s.Columns {
-		score += s.Weights[k] * (x[j][i] - s.Mean[k]) / s.Scale[k]
+		row[k] = (x[j][i] - s.Mean[k]) / s.Scale[k]
 	}
-	return score > 0
+	return classify(s.Weights, row)
 }
 
-// Fit selects columns and trains; labels are -1 or +1.
-func (m DPFSDR) Fit(src Source, x [][]float64, labels []float64) Separator {
+func classify(weights [][]float64, row []float64) int {
+	scores := make([]float64, len(weights))
+	for c, w := range weights {
+		scores[c] = w[len(row)]
+		for k, v := range row {
+			scores[c] += w[k] * v
+		}
+	}
+	if len(scores) > 1 {
+		return slices.Index(scores, slices.Max(scores))
+	}
+	if scores[0] > 0 {
+		return 1
+	}
+	return 0
+}
+
+// machineLabels returns the labels -1 and +1 of every machine: of class 1 for two classes, and otherwise of each class.
+func machineLabels(classes []int) [][]float64 {
+	first := 0
+	last := slices.Max(classes)
+	if last <= 1 {
+		first = 1
+		last = 1
+	}
+	var out [][]float64
+	for positive := first; positive <= last; positive++ {
+		labels := make([]float64, len(classes))
+		for i, class := range classes {
+			labels[i] = -1
+			if class == positive {
+				labels[i] = 1
+			}
+		}
+		out = append(out, labels)
+	}
+	return out
+}
+
+// Fit selects columns and trains. Classes are numbered from 0.
+func (m DPFSDR) Fit(src Source, x [][]float64, classes []int) Separator {
 	z, means, scales := standardised(x)
-	importance := fScoreShares(z, labels)
+	importance := fScoreShares(z, classes)
+	labels := machineLabels(classes)
 	size := (slices.Max(importance) - slices.Min(importance)) / m.Epsilon1
 	for j := range importance {
 		importance[j] += laplace(src, size)
@@ -59,12 +100,12 @@ func (m DPFSDR) Fit(src Source, x [][]float64, labels []float64) Separator {
 	records := recordCorrelations(z)
 	selected := []int{left[0]}
 	left = left[1:]
-	weights, best := m.train(src, z, labels, selected, records)
+	weights, best := m.train(src, z, classes, labels, selected, records)
 	for len(left) > 0 {
 		accepted := -1
 		for _, j := range byRelevance(z, importance, left, selected) {
 			grown := append(slices.Clone(selected), j)
-			w, accuracy := m.train(src, z, labels, grown, records)
+			w, accuracy := m.train(src, z, classes, labels, grown, records)
 			if accuracy > best {
 				selected = grown
 				weights = w
@@ -120,18 +161,18 @@ func standardised(x [][]float64) (z [][]float64, means, scales []float64) {
 }
 
 // fScoreShares returns the F-scores of standardised columns over their sum (equations 8 and 9).
-func fScoreShares(z [][]float64, labels []float64) []float64 {
+func fScoreShares(z [][]float64, classes []int) []float64 {
 	out := make([]float64, len(z))
 	total := 0.
 	for j, column := range z {
 		between := 0.
 		within := 0.
-		for _, class := range []float64{-1, 1} {
+		for class := range slices.Max(classes) + 1 {
 			n := 0.
 			sum := 0.
 			squares := 0.
 			for i, v := range column {
-				if labels[i] == class {
+				if classes[i] == class {
 					n++
 					sum += v
 					squares += v * v
@@ -233,10 +274,35 @@ type related struct {
 	degree float64
 }
 
-// train fits the machine to some columns, adds noise and returns it with its exact training accuracy.
+// train fits the machines to some columns, adds noise and returns them with their exact training accuracy.
 func (m DPFSDR) train(
+	src Source,
+	z [][]float64,
+	classes []int,
+	labels [][]float64,
+	columns []int,
+	records [][]related,
+) (weights [][]float64, accuracy float64) {
+	for _, l := range labels {
+		weights = append(weights, m.machine(src, z, l, columns, records))
+	}
+	right := 0
+	row := make([]float64, len(columns))
+	for i, class := range classes {
+		for k, j := range columns {
+			row[k] = z[j][i]
+		}
+		if classify(weights, row) == class {
+			right++
+		}
+	}
+	return weights, float64(right) / float64(len(classes))
+}
+
+// machine fits one machine and adds noise to its coefficients.
+func (m DPFSDR) machine(
 	src Source, z [][]float64, labels []float64, columns []int, records [][]related,
-) (weights []float64, accuracy float64) {
+) []float64 {
 	d := len(columns) + 1
 	n := len(labels)
 	row := func(i int) *mat.VecDense {
@@ -282,18 +348,11 @@ func (m DPFSDR) train(
 			&step)
 	}
 	noise := m.correlatedSensitivity(hessian, slopes, row, records) / m.Epsilon2
-	weights = slices.Clone(theta.RawVector().Data)
+	weights := slices.Clone(theta.RawVector().Data)
 	for k := range weights[:d-1] {
 		weights[k] += laplace(src, noise)
 	}
-	right := 0
-	noisy := mat.NewVecDense(d, weights)
-	for i := range n {
-		if labels[i]*mat.Dot(row(i), noisy) > 0 {
-			right++
-		}
-	}
-	return weights, float64(right) / float64(n)
+	return weights
 }
 
 // stepLength halves a Newton step until the objective falls enough.

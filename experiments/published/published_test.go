@@ -215,23 +215,24 @@ func TestTukeyWeights(t *testing.T) {
 }
 
 // separableClasses draws two classes that are separated by two of six columns. One of the two is repeated.
-func separableClasses(rng *rand.Rand, n int) (x [][]float64, labels []float64) {
+func separableClasses(rng *rand.Rand, n int) (x [][]float64, classes []int) {
 	x = make([][]float64, 6)
 	for range n {
-		label := float64(2*rng.IntN(2) - 1)
-		labels = append(labels, label)
+		class := rng.IntN(2)
+		label := float64(2*class - 1)
+		classes = append(classes, class)
 		for j := range x {
 			v := rng.NormFloat64()
 			switch j {
 			case 0, 3:
 				v += label
 			case 1:
-				v = x[0][len(labels)-1] + .01*v
+				v = x[0][len(classes)-1] + .01*v
 			}
 			x[j] = append(x[j], v)
 		}
 	}
-	return x, labels
+	return x, classes
 }
 
 // TestDPFSDR checks that the separating columns are found, with at most one of two copies, and that the classifier is
@@ -247,7 +248,7 @@ func TestDPFSDR(t *testing.T) {
 	tests, truth := separableClasses(rng, 4000)
 	right := 0.
 	for i, label := range truth {
-		if m.Positive(tests, i) == (label > 0) {
+		if m.Class(tests, i) == label {
 			right++
 		}
 	}
@@ -282,7 +283,8 @@ func TestDPFSDRGraphIsExact(t *testing.T) {
 // record, and that a smaller budget has larger noise.
 func TestCorrelatedSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
-	x, labels := separableClasses(rng, 200)
+	x, classes := separableClasses(rng, 200)
+	labels := machineLabels(classes)
 	z, _, _ := standardised(x)
 	records := recordCorrelations(z)
 	if len(records) != 200 || records[7][0].degree <= 0 {
@@ -290,7 +292,7 @@ func TestCorrelatedSensitivity(t *testing.T) {
 	}
 	spread := func(epsilon float64) float64 {
 		first, _ := DPFSDR{Epsilon2: 1e12}.train(
-			rng, z, labels,
+			rng, z, classes, labels,
 			[]int{0, 3}, records,
 		)
 		sum := 0.
@@ -298,6 +300,7 @@ func TestCorrelatedSensitivity(t *testing.T) {
 			w, accuracy := DPFSDR{Epsilon2: epsilon}.train(
 				rng,
 				z,
+				classes,
 				labels,
 				[]int{0, 3},
 				records,
@@ -305,7 +308,7 @@ func TestCorrelatedSensitivity(t *testing.T) {
 			if !(accuracy >= 0 && accuracy <= 1) {
 				t.Fatalf("accuracy %v", accuracy)
 			}
-			sum += math.Abs(w[0] - first[0])
+			sum += math.Abs(w[0][0] - first[0][0])
 		}
 		return sum / 50
 	}
@@ -313,5 +316,49 @@ func TestCorrelatedSensitivity(t *testing.T) {
 	b := spread(.01)
 	if !(b > 20*a && a > 0) {
 		t.Errorf("noise %v and %v", a, b)
+	}
+}
+
+// TestDPFSDRSeveralClasses checks that with three classes the right columns are chosen, that there is a machine for
+// each class, and that the F-scores are those of three classes.
+func TestDPFSDRSeveralClasses(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	draw := func(n int) (x [][]float64, classes []int) {
+		x = make([][]float64, 5)
+		for range n {
+			class := rng.IntN(3)
+			classes = append(classes, class)
+			for j := range x {
+				v := rng.NormFloat64()
+				if j == 1 && class == 1 || j == 4 && class == 2 {
+					v += 4
+				}
+				x[j] = append(x[j], v)
+			}
+		}
+		return x, classes
+	}
+	x, classes := draw(600)
+	m := DPFSDR{Epsilon1: 10, Epsilon2: 10}.Fit(rng, x, classes)
+	if !slices.Contains(m.Columns, 1) || !slices.Contains(m.Columns, 4) || len(m.Weights) != 3 {
+		t.Errorf("columns %v, %d machines", m.Columns, len(m.Weights))
+	}
+	tests, truth := draw(3000)
+	right := 0.
+	for i, class := range truth {
+		if m.Class(tests, i) == class {
+			right++
+		}
+	}
+	if accuracy := right / 3000; accuracy < .88 {
+		t.Errorf("accuracy %v", accuracy)
+	}
+	z := [][]float64{
+		{1, 3, 0, 2, -1, -5}, // means 2, 1, -3 and variances 2, 2, 8: 14/12
+		{1, -1, 1, 0, -1, 0}, // means 0, .5, -.5 and variances 2, .5, .5: .5/3
+	}
+	shares := fScoreShares(z, []int{0, 0, 1, 1, 2, 2})
+	if math.Abs(shares[0]-7./8) > 1e-12 || math.Abs(shares[1]-1./8) > 1e-12 {
+		t.Errorf("shares %v", shares)
 	}
 }

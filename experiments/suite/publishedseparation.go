@@ -14,20 +14,21 @@ const methodPublishedDR = "as-published dpfsdr + svm"
 
 // separatePublished runs the published selection and model.
 func separatePublished(_ context.Context, x separationTrial) Outcome {
-	inputs, labels := separationNumbers(x, true)
+	inputs, classes := separationNumbers(x, true)
 	g := newGenerator(
 		fmt.Sprint(methodPublishedDR, " ", x.epsilon),
 		0,
 		math.Float64bits(average(inputs[0])),
 	)
 	m := published.DPFSDR{
-		Epsilon1: chooseEpsilon,
-		Epsilon2: x.epsilon,
-	}.Fit(source{g}, inputs, labels)
+		Epsilon1:  chooseEpsilon,
+		Epsilon2:  x.epsilon,
+		Threshold: x.threshold,
+	}.Fit(source{g}, inputs, classes)
 	tests, truth := separationNumbers(x, false)
 	right := 0.
-	for i, label := range truth {
-		if m.Positive(tests, i) == (label > 0) {
+	for i, class := range truth {
+		if m.Class(tests, i) == class {
 			right++
 		}
 	}
@@ -38,11 +39,11 @@ func separatePublished(_ context.Context, x separationTrial) Outcome {
 	return o.withTrial(x, m.Columns)
 }
 
-// separationNumbers returns the columns and the labels, -1 or +1, of a part of a trial.
+// separationNumbers returns the columns and the classes of a part of a trial.
 func separationNumbers(
 	x separationTrial,
 	train bool,
-) (inputs [][]float64, labels []float64) {
+) (inputs [][]float64, classes []int) {
 	v := x.test
 	if train {
 		v = x.train
@@ -53,9 +54,21 @@ func separationNumbers(
 		inputs = append(inputs, filled(all.Float(j, make([]float64, v.Len()))))
 	}
 	for _, code := range all.Codes(last, make([]int32, v.Len())) {
-		labels = append(labels, 2*float64(min(code, 1))-1)
+		classes = append(classes, int(code))
 	}
-	return inputs, labels
+	return inputs, classes
+}
+
+// paperDifference returns the smallest difference in accuracy at epsilon_2 = 1 between DPFSDR and DFS without privacy
+// that the paper reports for a table.
+func paperDifference(data string) float64 {
+	switch data {
+	case "dermatology":
+		return .002
+	case "semeion":
+		return .011
+	}
+	return -.02
 }
 
 // publishedSeparationSection compares the paper's claim with the published code and with our method.
@@ -63,7 +76,7 @@ func publishedSeparationSection(x index) Section {
 	s := Section{
 		Title: "DPFSDR as published",
 		Text: []string{
-			"The paper reports that its scheme is within .02 of the selection without privacy at epsilon 2 = 1. The published code has no epsilon that holds: " +
+			"The paper reports that its scheme is within .02 of the selection without privacy at epsilon 2 = 1, and above it on tables with several classes. The published code has no epsilon that holds: " +
 				"one record can change the exact graph with certainty. Ours keeps the claimed epsilon, which with epsilon 1 is that of both steps.",
 		},
 	}
@@ -71,14 +84,18 @@ func publishedSeparationSection(x index) Section {
 	for _, e := range separationEpsilons {
 		table.Head = append(table.Head, fmt.Sprint("ε₂ = ", e))
 	}
-	for _, data := range separationSets() {
+	for _, data := range measuredSets(x) {
+		if data == slowPublished {
+			continue
+		}
 		open := x.summary(separationCell(data, openDFS, 0, 0), metricAccuracy)
-		row := text(data, "the paper: at most .02 below DFS without privacy, "+short(open.Median),
-			"none")
+		difference := paperDifference(data)
+		row := text(data, fmt.Sprintf("the paper: DFS without privacy, %s, and %+.3f",
+			short(open.Median), difference), "none")
 		for _, e := range separationEpsilons {
 			claim := ""
 			if e == 1 {
-				claim = "≥ " + short(open.Median-.02)
+				claim = "≥ " + short(open.Median+difference)
 			}
 			row = append(row, Entry{Text: claim})
 		}

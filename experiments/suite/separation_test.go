@@ -3,6 +3,7 @@ package suite
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -338,5 +339,46 @@ func TestSeparationOnPublicData(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestSeveralClassesPublished checks that the published code runs on dermatology and not on semeion, and that the page
+// compares it with the figure of the paper.
+func TestSeveralClassesPublished(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range append(separationSets(), manyClassSets()...) {
+		separatedCSV(t, filepath.Join(dir, name+".csv"), 20)
+	}
+	p, err := NewPlan(Seed003, Options{Public: true, Data: dir, Trials: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	published := map[string]int{}
+	var records []Record
+	for _, task := range p.Tasks {
+		for _, c := range task.Cells {
+			if c.Method == methodPublishedDR {
+				published[c.Data]++
+			}
+			if c.Setting.N == 0 && c.Method != methodF {
+				o := Outcome{Status: OK, Values: map[string]float64{metricAccuracy: .75}}
+				records = append(records, Record{Key{c, 1}, o})
+			}
+		}
+	}
+	n := len(separationEpsilons)
+	want := map[string]int{"wdbc": n, "ionosphere": n, "dermatology": n}
+	if !maps.Equal(published, want) {
+		t.Errorf("cells of the published code: %v, want %v", published, want)
+	}
+	table := publishedSeparationSection(newIndex(records)).Tables[0]
+	claims := map[string]string{}
+	for _, row := range table.Rows {
+		if row[0].Text != "" && strings.HasPrefix(row[1].Text, "the paper") {
+			claims[row[0].Text] = row[len(row)-1].Text
+		}
+	}
+	if len(claims) != 3 || claims["wdbc"] != "≥ 0.730" || claims["dermatology"] != "≥ 0.752" {
+		t.Errorf("claims %v", claims)
 	}
 }
