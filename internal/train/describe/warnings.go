@@ -41,50 +41,59 @@ func (r *runner) warnings() []pipeline.Warning {
 			tiny = append(tiny, c.Name)
 		}
 	}
-	add := func(code string, severity pipeline.Severity, format string, args ...any) {
-		out = append(out, pipeline.Warning{
-			Code:     code,
-			Severity: severity,
-			Text:     fmt.Sprintf(format, args...),
-		})
-	}
-	if len(unread) > 0 {
-		add(stage.CodeNoRange, pipeline.Critical,
-			"No range was found for %s, so they are not described. They contain no numbers, or there are too few records for "+
-				"this budget. Declare their ranges, describe fewer columns, or use a larger epsilon.",
-			quoteNames(unread))
-	}
-	if len(empty) > 0 {
-		add(stage.CodeNoWords, pipeline.Theoretical,
-			"No value of %s occurs in enough records to be published: about %.0f are required. Declare the categories if they are "+
-				"public, or exclude columns of names, identifiers or dates.", quoteNames(empty),
-			r.least)
-	}
-	if len(missing) > 0 {
-		add(stage.CodeMissingValues, pipeline.Theoretical,
-			"%s have missing values. Means, standard deviations and quartiles cover only the other records; correlations count a missing "+
-				"value as the median.", quoteNames(missing))
-	}
-	if len(cut) > 0 {
-		add(stage.CodeFarValues, pipeline.Theoretical,
-			"Many values of %s are beyond the range and count as its ends in means, standard deviations and correlations, so the mean of all "+
-				"values may be far from the stated one. Quartiles are those of all values. Declare a wider range if it is public knowledge.",
-			quoteNames(cut))
-	}
+	out = append(out, r.cellWarnings(unread, empty, missing, cut)...)
 	out = append(out, pipeline.ExtremeNumbers(huge, tiny, func(string) pipeline.Severity {
 		return pipeline.Critical
 	})...)
 	if n := len(r.numeric) + len(r.categorical); n > ManyColumns {
-		add(stage.CodeManyColumns, pipeline.Theoretical,
+		out = append(out, warningOf(stage.CodeManyColumns, pipeline.Theoretical,
 			"With %d columns, the noise of correlations is about %.1f times that with %d columns. Name the columns that matter with --columns.",
-			n, float64(n+1)/(ManyColumns+1), ManyColumns)
+			n, float64(n+1)/(ManyColumns+1), ManyColumns))
 	}
 	if records := r.out.countRecords(); !(records.value >= minSignal*records.noise) {
-		add(stage.CodeFewRecords, pipeline.Critical,
+		out = append(out, warningOf(stage.CodeFewRecords, pipeline.Critical,
 			"At this budget the number of records cannot be distinguished from 0: it is at most about %.0f.",
-			math.Max(records.value+z95*records.noise, 0))
+			math.Max(records.value+z95*records.noise, 0)))
 	}
 	return append(out, pipeline.EpsilonWarnings(r.plan.study.Budget.Epsilon)...)
+}
+
+// cellWarnings returns the remarks on columns that are not described, and on columns whose description leaves out cells or
+// cuts them. The arguments are their names.
+func (r *runner) cellWarnings(unread, empty, missing, cut []string) []pipeline.Warning {
+	var out []pipeline.Warning
+	if len(unread) > 0 {
+		out = append(out, warningOf(stage.CodeNoRange, pipeline.Critical,
+			"No range was found for %s, so they are not described. They contain no numbers, or there are too few records for "+
+				"this budget. Declare their ranges, describe fewer columns, or use a larger epsilon.",
+			quoteNames(unread)))
+	}
+	if len(empty) > 0 {
+		out = append(out, warningOf(stage.CodeNoWords, pipeline.Theoretical,
+			"No value of %s occurs in enough records to be published: about %.0f are required. Declare the categories if they are "+
+				"public, or exclude columns of names, identifiers or dates.", quoteNames(empty),
+			r.least))
+	}
+	if len(missing) > 0 {
+		out = append(out, warningOf(stage.CodeMissingValues, pipeline.Theoretical,
+			"%s have missing values. Means, standard deviations and quartiles cover only the other records; correlations count a missing "+
+				"value as the median.", quoteNames(missing)))
+	}
+	if len(cut) > 0 {
+		out = append(out, warningOf(stage.CodeFarValues, pipeline.Theoretical,
+			"Many values of %s are beyond the range and count as its ends in means, standard deviations and correlations, so the mean of all "+
+				"values may be far from the stated one. Quartiles are those of all values. Declare a wider range if it is public knowledge.",
+			quoteNames(cut)))
+	}
+	return out
+}
+
+func warningOf(code string, severity pipeline.Severity, format string, args ...any) pipeline.Warning {
+	return pipeline.Warning{
+		Code:     code,
+		Severity: severity,
+		Text:     fmt.Sprintf(format, args...),
+	}
 }
 
 // quoteNames lists names in quotes.

@@ -69,7 +69,7 @@ const (
 	targetSeen   = 3. // for the limit of targets
 	residualSeen = 4. // for the limit of residuals
 	scaleSeen    = 2. // for the bins from which a scale is read
-	fullestSeen  = 3. // for the bins around the fullest one: if they hold only noise, no scale is known
+	fullestSeen  = 3. // for the bins around the fullest one: if they hold only noise, the scale is unknown
 )
 
 // The rules by which the limits are chosen.
@@ -102,7 +102,7 @@ type limits struct {
 	// unexplained is the square of the scale of residuals in units of that of targets: about 1 - R².
 	unexplained float64
 	// seen reports whether both scales were read from counts that are significant. If not, noise chose the limits,
-	// and nothing is known about errors and targets beyond them.
+	// and errors and targets beyond them are unknown.
 	seen bool
 }
 

@@ -285,7 +285,7 @@ func readR2(
 }
 
 // forgetScale makes the intervals as wide as they can be: noise chose the limits, so R² of targets and errors cut there
-// reveals nothing about the model, even where it is known precisely.
+// does not describe the model, even where it is known precisely.
 func (r *R2) forgetScale() {
 	r.Lower, r.Upper = floor, 1
 	r.AllErrorsLower = floor
