@@ -86,7 +86,8 @@ func auditCommand(a *app) *cobra.Command {
 		audit.DefaultDraws,
 		"`NUMBER` of times to repeat each step",
 	)
-	f.Float64Var(
+	numberVar(
+		f,
 		&o.Confidence,
 		"confidence",
 		audit.DefaultConfidence,

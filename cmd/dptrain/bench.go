@@ -124,7 +124,7 @@ func benchCommand(a *app) *cobra.Command {
 		"`NUMBER` of rows in a random sample, drawn with the seed (default all)")
 	flags.StringVar(&f.epsilon, "epsilon", "ln(3)",
 		"epsilon of the methods: a `NUMBER` above 0, or ln(number)")
-	flags.Float64Var(&f.delta, "delta", bench.DefaultDelta, "delta of the methods: a `NUMBER`")
+	numberVar(flags, &f.delta, "delta", bench.DefaultDelta, "delta of the methods: a `NUMBER`")
 	flags.StringVar(&f.relation, "relation", budget.AddRemove.String(),
 		"neighbouring `RELATION` of the methods")
 	flags.Uint64Var(&c.Seed, "seed", 0,

@@ -87,7 +87,7 @@ func compressCommand(a *app) *cobra.Command {
 	flags.StringSliceVar(&f.categories, "categories", nil,
 		"treat these numeric `COLUMNS` as categories")
 	flags.StringVar(&f.Method, "method", compress.SNC, "choose the vectors by `METHOD`")
-	flags.Float64Var(&f.Share, "share", compress.DefaultShare,
+	numberVar(flags, &f.Share, "share", compress.DefaultShare,
 		"for snc and subsample: number of vectors as a `SHARE` of the records")
 	flags.IntVar(&f.Vectors, "vectors", 0, "`NUMBER` of vectors, instead of a share")
 	flags.IntVar(&f.Neighbours, "neighbours", 0,
@@ -99,7 +99,7 @@ func compressCommand(a *app) *cobra.Command {
 		"for snc: `NUMBER` of passes over the records")
 	flags.StringVar(&f.Optimizer, "optimizer", neighbour.Adam,
 		"for snc: `OPTIMIZER` of the vectors: "+strings.Join(neighbour.Optimizers(), " or "))
-	flags.Float64Var(&f.Gamma2, "gamma2", 0,
+	numberVar(flags, &f.Gamma2, "gamma2", 0,
 		"for snc: kernel parameter, a `NUMBER`: gamma squared in exp(-gamma^2 d^2) (default: the best of a grid)")
 	flags.Uint64Var(&f.Seed, "seed", 0,
 		"public seed of the initial vectors and of snc, a `NUMBER`")

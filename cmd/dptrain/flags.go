@@ -564,7 +564,7 @@ func (v *keyValues) declare(command string, set *pflag.FlagSet) {
 		case wholeFlag:
 			set.Int(f.name, 0, help)
 		case shareFlag:
-			set.Float64(f.name, 0, help)
+			numberVar(set, new(float64), f.name, 0, help)
 		case listFlag, namesFlag:
 			set.StringSlice(f.name, nil, help)
 		case eachFlag:

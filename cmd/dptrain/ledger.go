@@ -100,7 +100,8 @@ func ledgerInit(a *app) *cobra.Command {
 		"`NAME` of the data set, under which all its runs are added up (required)")
 	flags.StringVar(&f.epsilon, "epsilon", "",
 		"total epsilon: a `NUMBER` above 0, or 'ln(3)' (required)")
-	flags.Float64Var(
+	numberVar(
+		flags,
 		&f.delta,
 		"delta",
 		1e-6,
@@ -118,7 +119,7 @@ func ledgerInit(a *app) *cobra.Command {
 		"`COLUMN` that identifies the person, if all runs protect people instead of records")
 	flags.StringVar(&f.currency, "currency", budget.ZCDP.String(),
 		"add up budgets in `CURRENCY`: zcdp or gdp")
-	flags.Float64Var(&f.blackBox, "black-box-delta", 0,
+	numberVar(flags, &f.blackBox, "black-box-delta", 0,
 		"delta to reserve for black boxes: a `NUMBER` (default half of delta)")
 	jsonFlag(cmd, &f.json, oneObject)
 	return cmd

@@ -52,16 +52,18 @@ func ledgerSpend(a *app) *cobra.Command {
 		"",
 		"`NAME` of the data set (required)",
 	)
-	flags.Float64Var(
+	numberVar(
+		flags,
 		&f.spend.Rho,
 		"rho",
 		0,
 		"the release is rho-zCDP: a `NUMBER` above 0",
 	)
-	flags.Float64Var(&f.spend.Mu, "mu", 0, "the release is mu-GDP: a `NUMBER` above 0")
+	numberVar(flags, &f.spend.Mu, "mu", 0, "the release is mu-GDP: a `NUMBER` above 0")
 	flags.StringVar(&f.epsilon, "epsilon", "",
 		"the release is (epsilon, delta)-private: a `NUMBER` above 0, or 'ln(3)'")
-	flags.Float64Var(
+	numberVar(
+		flags,
 		&f.spend.Delta,
 		"delta",
 		0,

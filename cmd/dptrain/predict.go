@@ -88,7 +88,7 @@ func predictCommand(a *app) *cobra.Command {
 	set.Lookup("interval").NoOptDefVal = highestLevel
 	set.BoolVar(&flags.classes.probability, "probability", false,
 		"add the probability of the second class or, with more than two classes, of each class")
-	set.Float64Var(&flags.classes.threshold, "threshold", 0,
+	numberVar(set, &flags.classes.threshold, "threshold", 0,
 		"predict the second class if its probability is at least `T`")
 	set.BoolVar(&flags.cost, "cost", false,
 		"add what each record pays for its features (cost-tree models)")

@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -22,17 +23,27 @@ func IsPlainNumber(text string) bool {
 }
 
 // ParseNumber reads a plain decimal number. The error is [strconv.ErrSyntax] for any other text, and
-// [strconv.ErrRange] for a number outside the range of float64.
+// [strconv.ErrRange] for a number that is too large for a float64, or so small that it would become 0.
 func ParseNumber(text string) (float64, error) {
 	if !IsPlainNumber(text) {
 		return 0, strconv.ErrSyntax
 	}
 	x, err := strconv.ParseFloat(text, 64)
-	if err != nil {
+	digits, _, _ := strings.Cut(strings.ToLower(text), "e")
+	if err != nil || x == 0 && strings.ContainsAny(digits, "123456789") {
 		return 0, strconv.ErrRange
 	}
 	return x, nil
 }
+
+// isOutOfRange reports whether a text is a plain decimal number that no float64 can hold.
+func isOutOfRange(text string) bool {
+	_, err := ParseNumber(text)
+	return errors.Is(err, strconv.ErrRange)
+}
+
+// rangeHint is the remedy for such a number.
+const rangeHint = "a number is 0, or its size is between 4.9e-324 and 1.8e308"
 
 // ParseEpsilon parses a privacy loss written as a plain number ("1", "0.5", "1e-2") or as a natural logarithm
 // ("ln(3)"). Spaces are allowed. It checks the form and that the value is finite; the recipe rules check that
@@ -64,6 +75,8 @@ func parseFinite(s, text string) (float64, error) {
 		return x, nil
 	}
 	switch y, other := strconv.ParseFloat(s, 64); {
+	case isOutOfRange(s):
+		return 0, fmt.Errorf("%s is out of range: %s", quoted(text), rangeHint)
 	case math.IsInf(y, 0) || math.IsNaN(y):
 		return 0, fmt.Errorf("%s is not a finite number", quoted(text))
 	case other == nil || otherNotation.MatchString(s):

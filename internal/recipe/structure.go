@@ -451,6 +451,8 @@ func typeHint(n *node, wanted kind) string {
 		return "write true or false without quotes"
 	case wanted == number && n.notation:
 		return plainHint
+	case wanted == number && n.kind == text && isOutOfRange(n.literal):
+		return rangeHint
 	case wanted == number && n.kind == text && IsPlainNumber(n.literal):
 		return "write the number without quotes"
 	case wanted == text && (n.kind == number || n.kind == boolean):

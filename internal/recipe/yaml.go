@@ -186,7 +186,10 @@ func (c *converter) scalar(out *node, n *yaml.Node) {
 		out.kind = number
 		out.whole = tag == "!!int"
 		ok = n.Decode(&out.num) == nil
-		if !IsPlainNumber(n.Value) && !math.IsInf(out.num, 0) && !math.IsNaN(out.num) {
+		switch {
+		case isOutOfRange(n.Value):
+			out.kind = text
+		case !IsPlainNumber(n.Value) && !math.IsInf(out.num, 0) && !math.IsNaN(out.num):
 			out.kind, out.notation = text, true // a name may have this form, and is taken literally
 		}
 	case "!!null":
