@@ -112,7 +112,7 @@ if [[ $part == all || $part == soak ]]; then
 fi
 if [[ $part == all || $part == replay ]]; then
   step go test -tags replay ./internal/audit -run '^TestReplayRandomRecipes$' -count 1 -v -timeout 60m -args -recipes 1000 -first "${FIRST:-$((RANDOM * 32768 + RANDOM))}"
-  step go test -tags replay ./internal/audit -run '^(TestRecordAndReplay|TestReplay(WithoutTarget|WithPrivateTarget|OnTinyTables)|TestStreamAgrees|TestClusterAgrees|TestStepsComeClose)$' -count 1 -timeout 60m -args -full
+  step go test -tags replay ./internal/audit -run '^(TestRecordAndReplay|TestReplay(WithoutTarget|WithPrivateTarget|OnTinyTables)|Test(Stream|Cluster|Engines)Agrees?|TestPairOnEngines|Test(Steps|Mixtures)ComeClose)$' -count 1 -timeout 60m -args -full
 fi
 if [[ $part == all || $part == exports ]]; then
   step scripts/runtimes.sh go test ./internal/export -count 1 -timeout 60m -args -records 10000
