@@ -121,9 +121,22 @@ func (x sample) replayFault(
 	neighbours int,
 ) (faults []string, closest float64) {
 	t.Helper()
+	_, faults, closest = x.replayModel(t, rel, f, neighbours)
+	return faults, closest
+}
+
+// replayModel is like replayFault, and returns the model of the table as well.
+func (x sample) replayModel(
+	t *testing.T,
+	rel budget.Relation,
+	f mechanism.Fault,
+	neighbours int,
+) (model *regression.Kernel, faults []string, closest float64) {
+	t.Helper()
 	first := mechanism.NewRecorder(9).Plant(f)
 	want := x.kernelRecorded(t, rel, x.tab, first)
-	if _, ok := want.Model.(*regression.Kernel); !ok {
+	model, ok := want.Model.(*regression.Kernel)
+	if !ok {
 		t.Fatalf(
 			"the model is %T: no stage is replayed",
 			want.Model,
@@ -140,7 +153,7 @@ func (x sample) replayFault(
 			t.Error("the model depends on the record")
 		}
 	}
-	return faults, closest
+	return model, faults, closest
 }
 
 func encodeModel(t *testing.T, m regression.Model) []byte {
@@ -174,17 +187,13 @@ func TestKernelReplays(t *testing.T) {
 func TestPairReplays(t *testing.T) {
 	x := crossedSample(t, 3000)
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		m := x.kernelRecorded(
-			t, rel, x.tab,
-			mechanism.NewRecorder(9),
-		).Model.(*regression.Kernel)
+		m, faults, closest := x.replayModel(t, rel, 0, 2)
 		if len(m.Kernels) != 4 {
 			t.Fatalf(
 				"%v: %d stages, none of a pair",
 				rel, len(m.Kernels),
 			)
 		}
-		faults, closest := x.replayFault(t, rel, 0, 2)
 		for _, f := range faults {
 			t.Errorf("%v: %s", rel, f)
 		}
