@@ -6,8 +6,9 @@
 #   scripts/long.sh empty      records without a target: all shares, five times
 #   scripts/long.sh kill       the processes that are killed
 #   scripts/long.sh soak       the soak
-#   scripts/long.sh replay     1,000 random recipes on neighbouring tables, from a new seed, and every example on every
-#                              neighbour under every seed, and as a stream and on a cluster from every number of files
+#   scripts/long.sh replay     1,000 random recipes on neighbouring tables, from a new seed; every example on every neighbour
+#                              under every seed, and on each engine from every number of files; every step at epsilon .5,
+#                              1 and 3
 #   scripts/long.sh peak       the memory that extreme lines of CSV take, as tables and as streams
 #   scripts/long.sh floors     the accuracy of every trainer and selector against its floor, under 20 keys in place of 5
 #   scripts/long.sh coverage F how often the intervals of the held-out R² hold, on public data (not part of all):
