@@ -2,11 +2,13 @@
 # Makes the figures of `auto` and of the other methods in a table of docs/lab/accuracy.md; those of other tools
 # come from scripts/compete.sh.
 #   scripts/accuracy.sh TABLE [FOLDER]
-# TABLE is one of linear, methods, number, low, high, categories, classes, many-classes, few. FOLDER has the public
-# tables (default ../shared/data). Arguments after FOLDER go to `dptrain bench`. A table takes minutes to hours.
+# TABLE is one of linear, methods, number, distinct, low, high, categories, classes, many-classes, few. FOLDER has the public
+# tables (default ../shared/data). Arguments after FOLDER go to `dptrain bench`. A table takes minutes to hours. distinct
+# has one of each set of equal rows, on the four tables where more than .5% of the rows have an equal one; DISTINCT names
+# a folder that keeps these tables, for scripts/compete.sh public.
 set -eu
 cd "$(dirname "$0")/.."
-table=${1:?a table: linear, methods, number, low, high, categories, classes, many-classes or few}
+table=${1:?a table: linear, methods, number, distinct, low, high, categories, classes, many-classes or few}
 data=${2:-../shared/data}
 shift "$(($# < 2 ? $# : 2))"
 dir=$(mktemp -d)
@@ -21,6 +23,16 @@ methods)
 	bench --method boosted-additive,joint-gram,kendall+joint-gram,adassp,boosted-adassp,kendall+boosted-adassp --data "$numbers" "$@"
 	;;
 number) bench --method auto --data "$numbers" "$@" ;;
+distinct)
+	distinct=${DISTINCT:-$dir/distinct}
+	mkdir -p "$distinct"
+	for name in wine_quality diamonds power_plant protein_CASP; do
+		for file in "$numbers"/*_"$name".csv.gz; do
+			gzip -dc "$file" | awk 'NR == 1 || !seen[$0]++' | gzip >"$distinct/${file##*/}"
+		done
+	done
+	bench --method auto --data "$distinct" "$@"
+	;;
 low) bench --method auto,boosted-additive --epsilon .3 --data "$numbers" "$@" ;;
 high) bench --method auto --epsilon 3 --data "$numbers" "$@" ;;
 categories)
