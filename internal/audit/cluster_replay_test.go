@@ -14,7 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/dptrain/dptrain/budget"
@@ -71,7 +70,6 @@ func TestClusterAgrees(t *testing.T) {
 			m := memoryRunOf(t, file)
 			r := m.r
 			p := m.p
-			table := m.table
 			plan := m.plan
 			err := p.CheckEngine(plan, cluster.NewPlanEngine(p.Schema))
 			if err != nil {
@@ -88,7 +86,6 @@ func TestClusterAgrees(t *testing.T) {
 				!slices.Contains(several, name) {
 				return
 			}
-			want := m.fromMemory(t)
 			cuts := map[int]func(t *testing.T, path string, parts int) string{3: cutParquet}
 			if slices.Contains(several, name) {
 				cuts[17] = cutFile
@@ -107,33 +104,7 @@ func TestClusterAgrees(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				res, err := p.FitOnRecorded(
-					t.Context(),
-					plan.Again(),
-					e,
-					pipeline.Options{},
-					m.newRecorder(),
-				)
-				if err != nil {
-					t.Fatal(err)
-				}
-				diff := cmp.Diff(want, releaseFiles(t, r, res, table))
-				if diff != "" {
-					t.Errorf(
-						"%d files, other bytes than from memory (-memory +cluster):\n%s",
-						parts,
-						diff,
-					)
-				}
-				if stats.Rows != table.Len() ||
-					res.Curator.Rows != table.Len() {
-					t.Errorf(
-						"%d and %d rows, want %d",
-						stats.Rows,
-						res.Curator.Rows,
-						table.Len(),
-					)
-				}
+				m.compareOn(t, e, stats, fmt.Sprintf("%d files", parts))
 			}
 		})
 	}

@@ -14,12 +14,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/engine/cluster"
-	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // keptInProcess is a cluster in this process: the text of a query is the path of a CSV file, whose rows are returned
@@ -115,9 +113,6 @@ func TestQueriesAgree(t *testing.T) {
 			m := memoryRunOf(t, "../../examples/"+name+".yaml")
 			r := m.r
 			p := m.p
-			table := m.table
-			plan := m.plan
-			want := m.fromMemory(t)
 			header, err := dataset.Header(r.DataFile(), dataset.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
@@ -133,29 +128,7 @@ func TestQueriesAgree(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := p.FitOnRecorded(
-				t.Context(),
-				plan.Again(),
-				e,
-				pipeline.Options{},
-				m.newRecorder(),
-			)
-			if err != nil {
-				t.Fatal(err)
-			}
-			diff := cmp.Diff(want, releaseFiles(t, r, res, table))
-			if diff != "" {
-				t.Errorf(
-					"other bytes than from memory (-memory +query):\n%s",
-					diff,
-				)
-			}
-			if stats.Rows != table.Len() {
-				t.Errorf(
-					"%d rows, want %d",
-					stats.Rows, table.Len(),
-				)
-			}
+			m.compareOn(t, e, stats, "query")
 		})
 	}
 }

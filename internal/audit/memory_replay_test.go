@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/recipe"
@@ -64,4 +66,33 @@ func (m *memoryRun) fromMemory(t *testing.T) map[string]string {
 		)
 	}
 	return m.release
+}
+
+// compareOn trains the run on an engine, and compares what it releases with the files of the run from memory, byte by
+// byte. It checks that all rows were read and counted.
+func (m *memoryRun) compareOn(t *testing.T, e mechanism.Engine, read *dataset.Stats, name string) {
+	t.Helper()
+	res, err := m.p.FitOnRecorded(
+		t.Context(),
+		m.plan.Again(),
+		e,
+		pipeline.Options{},
+		m.newRecorder(),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	diff := cmp.Diff(m.fromMemory(t), releaseFiles(t, m.r, res, m.table))
+	if diff != "" {
+		t.Errorf(
+			"%s: other bytes than from memory (-memory +engine):\n%s",
+			name, diff,
+		)
+	}
+	if read.Rows != m.table.Len() || res.Curator.Rows != m.table.Len() {
+		t.Errorf(
+			"%s: %d and %d rows, want %d",
+			name, read.Rows, res.Curator.Rows, m.table.Len(),
+		)
+	}
 }

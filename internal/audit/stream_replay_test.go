@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/engine/stream"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
@@ -32,7 +30,6 @@ func TestStreamAgrees(t *testing.T) {
 			m := memoryRunOf(t, file)
 			r := m.r
 			p := m.p
-			table := m.table
 			plan := m.plan
 			err := p.CheckEngine(plan, stream.Empty(p.Schema))
 			if err != nil {
@@ -45,7 +42,6 @@ func TestStreamAgrees(t *testing.T) {
 			if more := addStatistics(covered, plan); !more && !*full {
 				return
 			}
-			want := m.fromMemory(t)
 			chunks := map[int]int{1: 0, 3: 257, 17: 64} // by the number of files
 			if !*full {
 				files := []int{1, 3, 17}[i%3]
@@ -65,33 +61,7 @@ func TestStreamAgrees(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				res, err := p.FitOnRecorded(
-					t.Context(),
-					plan.Again(),
-					e,
-					pipeline.Options{},
-					m.newRecorder(),
-				)
-				if err != nil {
-					t.Fatal(err)
-				}
-				diff := cmp.Diff(want, releaseFiles(t, r, res, table))
-				if diff != "" {
-					t.Errorf(
-						"%d files, other bytes than from memory (-memory +stream):\n%s",
-						cuts,
-						diff,
-					)
-				}
-				if stats.Rows != table.Len() ||
-					res.Curator.Rows != table.Len() {
-					t.Errorf(
-						"%d and %d rows, want %d",
-						stats.Rows,
-						res.Curator.Rows,
-						table.Len(),
-					)
-				}
+				m.compareOn(t, e, stats, fmt.Sprintf("%d files", cuts))
 				if err := e.Close(); err != nil {
 					t.Error(err)
 				}
