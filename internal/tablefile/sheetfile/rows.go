@@ -258,7 +258,9 @@ func (l *Lines) convertValue(from int, kind, style string) error {
 			return err
 		}
 		r.text = append(r.text[:from], text...)
-	case "str", "inlineStr":
+	case "str":
+		r.text = decodeEscapes(r.text, from)
+	case "inlineStr": // decoded by appendText
 	case "b":
 		switch stored {
 		case "1", "true":

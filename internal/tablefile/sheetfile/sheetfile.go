@@ -6,7 +6,7 @@
 // line, so that lines have the numbers of rows. Rows of cells without a value, which may be formatted, are empty lines. A row
 // of empty texts and errors is a line of empty cells. The text of a cell is the stored value: a number in full,
 // regardless of its format; the last result of a formula; empty for an error. A number is a date if its format
-// has a day or a year.
+// has a day or a year. Characters that a text holds as an escape, such as _x000D_, are decoded.
 package sheetfile
 
 import (
@@ -199,7 +199,7 @@ func (l *Lines) openBook(p parts, name string) (string, error) {
 		case "sheet":
 			r := target[attributeValue(e, "id")]
 			if found == "" && strings.HasSuffix(r.kind, "/worksheet") &&
-				(l.o.Sheet == "" || attributeValue(e, "name") == l.o.Sheet) {
+				(l.o.Sheet == "" || string(decodeEscapes([]byte(attributeValue(e, "name")), 0)) == l.o.Sheet) {
 				found = r.target
 			}
 		}
