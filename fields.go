@@ -24,7 +24,6 @@ var flagPhrases = strings.NewReplacer(
 	"; if it names the columns, use the name of the target as written there, or skip it with Format.Skip ",
 	", or list all names with --skip ", ", or list all names in Names of the options, with Format.Skip ",
 	" --header a,b,c; pandas and R", "; pandas and R",
-	"name it .jsonl, and list the columns with --header", "name it .jsonl, and list its columns in Header",
 	"set encoding with --encoding utf-16, or in a recipe data.format: {encoding: utf-16}",
 	`set Format.Encoding to "utf-16"`,
 	"add --encoding utf-16", `set Format.Encoding to "utf-16"`,

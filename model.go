@@ -22,7 +22,7 @@ func ReadModel(path string) (regression.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d, ok := recipe.PublishedData(path); ok {
+	if d, err := recipe.PublishedData(path); err == nil {
 		d.Describe(m)
 	}
 	return m, nil

@@ -325,9 +325,12 @@ func contentMismatch(path string, c tablefile.Content) error {
 		Hint: c.Do,
 		Err:  ErrFormat,
 	}
-	if strings.HasPrefix(path, "stdin") && c.Kind.Coding != "" {
+	switch stdin := path == "stdin" || strings.HasPrefix(path, "stdin."); {
+	case stdin && c.Kind.Coding != "":
 		e.Hint = "give it as -.csv.gz in place of -, or decompress it first"
-	} else if strings.HasPrefix(path, "stdin") && c.Kind.Offsets() {
+	case stdin && c.Kind.JSON:
+		e.Hint = "give it as -.jsonl in place of -"
+	case stdin && c.Kind.Offsets():
 		e.Hint = "this format cannot be read from standard input: write it to a file first"
 	}
 	return e

@@ -32,15 +32,6 @@ func (rd *reader) headerOf(recs records) (header, error) {
 		}
 		return h, checkNames(rd.path, 0, h.names)
 	}
-	if rd.format.json {
-		return header{},
-			&FileError{
-				Path: rd.path,
-				Msg:  "has no header line, and the keys of records are private",
-				Hint: "list the columns with --header a,b,c, or in a recipe data.header: [a, b, c]",
-				Err:  ErrNoHeader,
-			}
-	}
 	record, err := rd.headerRecord(recs)
 	if err == io.EOF {
 		return header{}, &FileError{
@@ -248,7 +239,7 @@ func (l layout) keptFields() int {
 
 // bindColumns finds the declared columns in the header.
 func (rd *reader) bindColumns(h header) (layout, error) {
-	lay := layout{fields: len(h.names)}
+	lay := layout{fields: max(1, len(h.names))} // a record of JSON Lines without columns has one cell
 	var stored []string
 	if rd.format.packed != tablefile.NotPacked {
 		stored = storedLayouts

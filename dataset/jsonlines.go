@@ -105,11 +105,11 @@ func (j *jsonObjects) recordLine(text []byte) []byte {
 	return j.line()
 }
 
-// unevenLine returns a CSV line of empty cells: one, or two if there is one name. So [Stats] counts it as a line of
+// unevenLine returns a CSV line of empty cells: one, or two if there is at most one name. So [Stats] counts it as a line of
 // another length than the header.
 func (j *jsonObjects) unevenLine() []byte {
 	j.out = append(j.out[:0], `""`...)
-	if len(j.values) == 1 {
+	if len(j.values) <= 1 {
 		j.out = append(j.out, `,""`...)
 	}
 	j.out = append(j.out, '\n')

@@ -19,8 +19,8 @@ type ReadOptions struct {
 	// Format describes how the text of the file is written. For Parquet it only applies to numbers in text
 	// columns.
 	Format Format
-	// Names are the columns of a file without a header line, in its order. For JSON Lines they are the keys; a
-	// CSV file has no header line if they are not nil.
+	// Names are the columns of a file without a header line, in its order. For JSON Lines they are the keys, and if
+	// they are nil, the columns of the schema are; a CSV file has no header line if they are not nil.
 	Names []string
 	// Known are names that the caller knows to be in the header, such as that of the target. They resolve
 	// ambiguous header lines: a header that consists of numbers is accepted if it contains them, and so is a
@@ -184,6 +184,9 @@ func newReader(
 			Encoding: f.Encoding,
 		}
 		opts.Format.SetNumbers(f.Numbers())
+		if opts.Names == nil {
+			opts.Names = sourcesOf(schema)
+		}
 	}
 	if fm.packed != tablefile.NotPacked { // also self-describing; texts may contain numbers in any notation
 		f := opts.Format
@@ -280,6 +283,15 @@ func fileHeading(path string, opts ReadOptions) (Heading, error) {
 
 // readHeading reads the header of decoded text.
 func (rd *reader) readHeading(text io.Reader) (Heading, error) {
+	if rd.format.json && len(rd.opts.Names) == 0 {
+		return Heading{},
+			&FileError{
+				Path: rd.path,
+				Msg:  "has no header line, and the keys of records are private",
+				Hint: "list the columns with --header a,b,c, or in a recipe data.header: [a, b, c]",
+				Err:  ErrNoHeader,
+			}
+	}
 	h, err := rd.readHeader(rd.newRecords(text))
 	if err != nil {
 		return Heading{}, err

@@ -41,8 +41,7 @@ func NewStreamFormat(
 	opts ReadOptions,
 	limits StreamLimits,
 ) (*StreamFormat, error) {
-	kind, _, _ := tablefile.ParsePath(name)
-	if kind.JSON {
+	if kind, _, _ := tablefile.ParsePath(name); kind.JSON {
 		opts.Names = sourcesOf(schema)
 	}
 	opts.line = limits.Line
@@ -68,15 +67,18 @@ func NewStreamFormat(
 	return f, err
 }
 
-// sourcesOf lists the columns of a file that the columns of a schema are read from. The list is not nil.
+// sourcesOf lists the columns of a file that the columns and the unit of a schema are read from. The list is not nil.
 func sourcesOf(s Schema) []string {
-	out := make([]string, 0, len(s.Columns))
+	out := make([]string, 0, len(s.Columns)+1)
 	seen := make(map[string]bool, len(s.Columns))
 	for j := range s.Columns {
 		if name := s.Columns[j].dateSource(); !seen[name] {
 			seen[name] = true
 			out = append(out, name)
 		}
+	}
+	if s.Unit != "" && !seen[s.Unit] {
+		out = append(out, s.Unit)
 	}
 	return out
 }

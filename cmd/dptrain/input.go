@@ -3,8 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"strings"
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/sys/fault"
@@ -39,6 +42,44 @@ func (in *input) isParquet() bool {
 func (in *input) isJSON() bool {
 	kind, _, _ := tablefile.ParsePath(in.path)
 	return kind.JSON
+}
+
+// explainHeader adds to an error about the header of a text table that the recipe published with the model, which
+// describes how such tables are written, could not be used because of unpublished. It returns other errors unchanged.
+func (in *input) explainHeader(err error, model string, unpublished error) error {
+	var file *dataset.FileError
+	if unpublished == nil || !errors.As(err, &file) || in.isJSON() || in.isParquet() || in.isPacked() {
+		return err
+	}
+	header := file.Line > 0 && errors.Is(err, dataset.ErrFormat)
+	for _, kind := range []error{dataset.ErrNoHeader, dataset.ErrNoColumn} {
+		header = header || errors.Is(err, kind)
+	}
+	if !header {
+		return err
+	}
+	return &unknownDialect{err, model, unpublished}
+}
+
+// unknownDialect is an error about a header that was read without the recipe published with the model.
+type unknownDialect struct {
+	error
+	model       string
+	unpublished error
+}
+
+func (e *unknownDialect) Error() string {
+	why := "there is no recipe.yaml of its run next to it"
+	if !errors.Is(e.unpublished, fs.ErrNotExist) {
+		first, _, _ := strings.Cut(e.unpublished.Error(), "\n")
+		why = fmt.Sprintf("the recipe.yaml next to it cannot be used (%s)", first)
+	}
+	return fmt.Sprintf("%v\n%s: %s, so the separator, quotes, character set and header line of its tables are unknown; "+
+		"if those of this table are unusual, set --separator, --quote, --encoding, --skip or --header", e.error, e.model, why)
+}
+
+func (e *unknownDialect) Unwrap() error {
+	return e.error
 }
 
 // isPacked reports whether the table is a workbook or in Arrow, which have no quotes.

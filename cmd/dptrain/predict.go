@@ -107,7 +107,8 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 		return err
 	}
 	schema := pipeline.SchemaOf(model)
-	reading, err := flags.reading(schema.Numbers, modelPath, dataPath)
+	published, unpublished := recipe.PublishedData(modelPath)
+	reading, err := flags.reading(schema.Numbers, published, dataPath)
 	if err != nil {
 		return err
 	}
@@ -118,6 +119,10 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 	if flags.append && in.isParquet() {
 		return usagef(
 			"--append supports only CSV and TSV tables; without it, predict prints one prediction per row")
+	}
+	if flags.append && in.isJSON() && !flags.format.set.Changed("header") {
+		return usagef(
+			"--append copies the columns of a table, and JSON Lines do not list theirs; name the columns to copy with --header a,b,c")
 	}
 	if flags.append && flags.json {
 		return usagef("--append writes CSV and cannot be combined with --json")
@@ -160,24 +165,24 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 	}
 	schema.Numbers = dataset.Numbers{} // the reading options, which flags can override, contain them
 	if flags.out == "" {
-		return s.broken(s.run(ctx, schema, out))
+		err = s.broken(s.run(ctx, schema, out))
+	} else {
+		err = writeOutput(ctx, flags.out, flags.force, func(w io.Writer) error {
+			return s.run(ctx, schema, w)
+		})
 	}
-	return writeOutput(ctx, flags.out, flags.force, func(w io.Writer) error {
-		return s.run(ctx, schema, w)
-	})
+	return in.explainHeader(err, modelPath, unpublished)
 }
 
-// reading returns the options for reading the table: numbers as in training, and the rest from the published recipe
-// next to the model, if there is one. Flags override both.
+// reading returns the options for reading the table: numbers as in training, and the rest from the published recipe,
+// which is zero if there is none. Flags override both.
 func (f *predictFlags) reading(
 	numbers dataset.Numbers,
-	modelPath, dataPath string,
+	published recipe.Data,
+	dataPath string,
 ) (dataset.ReadOptions, error) {
-	base := recipe.Data{Path: dataPath}
-	if d, ok := recipe.PublishedData(modelPath); ok {
-		base = d
-		base.Path = dataPath
-	}
+	base := published
+	base.Path = dataPath
 	base.SetNumbers(numbers)
 	o, err := f.format.reading(base)
 	o.EveryRow = true
@@ -230,7 +235,7 @@ func readModel(path, order string) (regression.Model, error) {
 	if err != nil {
 		return nil, fault.WithKind(fault.Data, &pathError{path, err})
 	}
-	if d, ok := recipe.PublishedData(path); ok {
+	if d, err := recipe.PublishedData(path); err == nil {
 		d.Describe(model)
 	}
 	return model, nil

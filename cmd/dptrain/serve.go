@@ -21,6 +21,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/publish/report"
+	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/internal/serve"
 	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
@@ -220,7 +221,8 @@ func readServed(path string, flags serveFlags) (serve.Release, error) {
 		return serve.Release{}, err
 	}
 	schema := pipeline.SchemaOf(model)
-	reading, err := (&predictFlags{format: flags.format}).reading(schema.Numbers, path, "body.csv")
+	published, _ := recipe.PublishedData(path) // without it, the header of a body shows how it is written
+	reading, err := (&predictFlags{format: flags.format}).reading(schema.Numbers, published, "body.csv")
 	if err != nil {
 		return serve.Release{}, err
 	}

@@ -109,7 +109,7 @@ func formatsTopic() *cobra.Command {
 	for _, f := range [...][2]string{
 		{".csv, .tsv", "cells separated by commas, semicolons or tabs, with a header line"},
 		{".jsonl, .ndjson",
-			"one JSON object per line. There is no header: list the columns with --header a,b,c"},
+			"one JSON object per line. There is no header: fit needs the columns (--header a,b,c)"},
 		{".gz after these", "the same, compressed with gzip"},
 		{".parquet", "Parquet"},
 		{".xlsx, .xlsm", "a sheet of an Excel workbook"},

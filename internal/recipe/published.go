@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,20 +17,21 @@ const (
 	recipeName = "recipe.yaml"
 )
 
-// PublishedData returns the data section of the recipe published with a model. ok is false if there is no recipe.
-func PublishedData(model string) (d Data, ok bool) {
+// PublishedData returns the data section of the recipe published with a model. The error is [fs.ErrNotExist] if there
+// is no recipe or the model is not named as in a release, and otherwise that of the file or of the recipe.
+func PublishedData(model string) (Data, error) {
 	if filepath.Base(model) != modelName {
-		return Data{}, false
+		return Data{}, fs.ErrNotExist
 	}
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(model), recipeName))
 	if err != nil {
-		return Data{}, false
+		return Data{}, err
 	}
 	r, problems := Parse(recipeName, text)
-	if len(problems) > 0 {
-		return Data{}, false
+	if err := problems.Err(); err != nil {
+		return Data{}, err
 	}
-	return r.Data, true
+	return r.Data, nil
 }
 
 // Describe sets the readings of a model from the section. It is for models of earlier versions, whose files

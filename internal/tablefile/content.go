@@ -406,7 +406,7 @@ func textOf(line []byte) (c Content, ok bool) {
 	case strings.HasPrefix(compact, `{"`) && strings.HasSuffix(text, "}"):
 		return Content{
 			What: "JSON Lines",
-			Do:   "name it .jsonl, and list the columns with --header",
+			Do:   "name it .jsonl",
 			Kind: Kind{JSON: true},
 		}, true
 	case text == "[" || text == "{", strings.HasPrefix(compact, `{"`),
