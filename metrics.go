@@ -51,7 +51,7 @@ type R2 struct {
 
 // Unknown reports whether the interval is too wide for the value to be informative.
 func (r R2) Unknown() bool {
-	return r.Upper-r.Lower > 1
+	return !evaluate.R2Measured(r.Lower, r.Upper)
 }
 
 // String returns the value and its interval, or the interval only if [R2.Unknown].
@@ -88,9 +88,13 @@ type Confusion struct {
 	Groups                  []Group // by the values of Run.EvaluateBy, the other values last; nil without it
 }
 
-// String returns the accuracy and its interval.
+// String returns the accuracy and its interval, or the interval only if it is too wide for the value to be informative.
 func (c Confusion) String() string {
-	return "accuracy " + c.Accuracy.String()
+	a := c.Accuracy
+	if !evaluate.ShareMeasured(a.Lower, a.Upper) {
+		return fmt.Sprintf("accuracy unknown, %v%% interval %.3g to %.3g", 100*a.Level, a.Lower, a.Upper)
+	}
+	return "accuracy " + a.String()
 }
 
 // A Group is the quality of a model on the held-out records with one value of the column Run.EvaluateBy.

@@ -6,6 +6,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
 // reportFile is the path of the JSON report, relative to the folder of a run.
@@ -67,16 +69,24 @@ type metrics struct {
 	AUC              *estimate `json:"auc"`
 }
 
-// hideUnknown removes the metrics that the report of the run withholds: R² if its interval is wider than 1, and then also
-// sizes of errors whose interval reaches the limit of errors.
-func (m *metrics) hideUnknown() {
-	if m.R2 == nil || m.R2.Upper-m.R2.Lower <= 1 {
-		return
+// UnmarshalJSON decodes the metrics of a report, without those that the report withholds.
+func (m *metrics) UnmarshalJSON(text []byte) error {
+	var all report.Metrics
+	if err := json.Unmarshal(text, &all); err != nil {
+		return err
 	}
-	if m.MAE != nil && m.MAE.Upper >= (1-1e-9)*m.R2.ErrorLimit {
-		m.MAE, m.RMSE = nil, nil
+	all = all.Measured()
+	*m = metrics{
+		MAE:              estimateOf((*report.Share)(all.MAE)),
+		RMSE:             estimateOf((*report.Share)(all.RMSE)),
+		Accuracy:         estimateOf(all.Accuracy),
+		BalancedAccuracy: estimateOf(all.BalancedAccuracy),
+		AUC:              estimateOf(all.AUC),
 	}
-	m.R2 = nil
+	if r := all.R2; r != nil {
+		m.R2 = &estimate{r.Value, r.Lower, r.Upper, r.Level}
+	}
+	return nil
 }
 
 // An estimate is a metric with its confidence interval at Level.
@@ -85,8 +95,14 @@ type estimate struct {
 	Lower float64 `json:"lower"`
 	Upper float64 `json:"upper"`
 	Level float64 `json:"level"`
-	// ErrorLimit is the size above which an error counts as that size, for R².
-	ErrorLimit float64 `json:"error_limit,omitempty"`
+}
+
+// estimateOf returns the metric of a report; nil remains nil.
+func estimateOf(s *report.Share) *estimate {
+	if s == nil {
+		return nil
+	}
+	return &estimate{s.Value, s.Lower, s.Upper, s.Level}
 }
 
 // answerRuns answers with the settings and results of all runs in a folder.
@@ -129,7 +145,6 @@ func (s *Server) readRun(dir string) comparedRun {
 		!strings.HasPrefix(run.Format, "dptrain.report/") {
 		return unread("is not the report of a training run")
 	}
-	run.Metrics.hideUnknown()
 	run.Path = dir
 	run.Error = ""
 	return run

@@ -1,9 +1,12 @@
 package ui
 
-import "testing"
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+)
 
-// TestUnknownMetricsAreHidden checks that the comparison of runs has the metrics that the reports print: no R² with an interval
-// wider than 1, and then no error whose interval reaches the limit of errors.
+// TestUnknownMetricsAreHidden checks that the comparison of runs has the metrics that the reports print.
 func TestUnknownMetricsAreHidden(t *testing.T) {
 	for _, c := range []struct {
 		lower, mae float64
@@ -13,14 +16,20 @@ func TestUnknownMetricsAreHidden(t *testing.T) {
 		{-1, 10, false, false},
 		{-1, 8, false, true},
 	} {
-		m := metrics{
-			R2:   &estimate{Value: .9, Lower: c.lower, Upper: 1, ErrorLimit: 10},
-			MAE:  &estimate{Upper: c.mae},
-			RMSE: &estimate{Upper: 10},
+		var m metrics
+		text := fmt.Sprintf(`{"r2": {"value": 0.9, "lower": %v, "upper": 1, "error_limit": 10}, "mae": {"upper": %v}, "rmse": {"upper": 10}}`,
+			c.lower, c.mae)
+		if err := json.Unmarshal([]byte(text), &m); err != nil {
+			t.Fatal(err)
 		}
-		m.hideUnknown()
 		if (m.R2 != nil) != c.r2 || (m.MAE != nil) != c.errors || (m.RMSE != nil) != c.errors {
 			t.Errorf("%+v: %+v", c, m)
 		}
+	}
+	var m metrics
+	err := json.Unmarshal([]byte(`{"accuracy": {"value": 0.5, "lower": 0, "upper": 1, "level": 0.95},
+		"balanced_accuracy": {"value": 0.6, "lower": 0.2, "upper": 0.9, "level": 0.95}, "auc": {"value": 0.5, "lower": 0, "upper": 1}}`), &m)
+	if err != nil || m.Accuracy != nil || m.AUC != nil || m.BalancedAccuracy == nil || *m.BalancedAccuracy != (estimate{.6, .2, .9, .95}) {
+		t.Errorf("%+v, %v", m, err)
 	}
 }

@@ -15,6 +15,7 @@ from ._compiled import Uncompiled, compiled, log_sum
 from ._fit import REMARKS, Fitting, target_cells
 from ._labels import Labels, as_array, declared_kind, is_missing, kind_of
 from ._ledger import Ledger
+from ._messages import in_parameters
 from ._program import InvalidInput, NoProbabilities, run
 from ._table import comma_text, listed, read_table, text, to_csv, with_named_column
 
@@ -432,29 +433,40 @@ def _head(estimator):
     rows.append(("Guarantee", f"ε {g['epsilon']:g}, δ {g['delta']:g}{unit} ({g['relation']})"))
     rows.append(("Meaning", g.get("meaning", "")))
     rows.append(("Model", f"{report['model']['method']}, {len(report['features']['selected'])} of {len(report['features']['considered'])} columns"))
-    metrics = dict(report.get("metrics") or {})
-    if r2 := _unknown(metrics):
-        rows.append(("R²", f"not reported: it can only be placed between {_number(r2['lower'])} and {_number(r2['upper'])}"))
+    metrics = report.get("metrics") or {}
+    withheld = _withheld(metrics)
     for key, name in (("r2", "R²"), ("mae", "Mean absolute error"), ("accuracy", "Accuracy"), ("balanced_accuracy", "Balanced accuracy")):
         metric = metrics.get(key)
+        if key in withheld:
+            text = "not measured: the noise hides it; use a larger epsilon, or more records"
+            if key == "r2":
+                text = f"not reported: it can only be placed between {_number(metric['lower'])} and {_number(metric['upper'])}"
+            rows.append((name, text))
+            continue
         if metric and metric.get("value") is not None:
             ends = f" ({metric['level']:.0%} interval {_number(metric['lower'])} to {_number(metric['upper'])})" if metric.get("lower") is not None else ""
             rows.append((name, _number(metric["value"]) + ends))
     for w in report.get("warnings", []):
         if w["severity"] not in REMARKS:
-            rows.append((f"{w['severity']}: {w['code']}", w["text"]))
+            rows.append((f"{w['severity']}: {w['code']}", in_parameters(w["text"])))
     body = "".join(f'<tr><th style="text-align:left;vertical-align:top">{html.escape(a)}</th><td style="text-align:left">{html.escape(b)}</td></tr>' for a, b in rows)
     return f"<table><caption>{html.escape(type(estimator).__name__)}: {html.escape(report['target'])}</caption><tbody>{body}</tbody></table>"
 
 
-def _unknown(metrics):
-    """Remove R² from metrics and return it if its interval is too wide for a value; an absolute error that may be of any size goes with it."""
+def _withheld(metrics):
+    """Return the names of the metrics whose values reports withhold, as package evaluate of the program does.
+
+    python/tests/measured.json has cases that both must decide alike.
+    """
+    out = {
+        key for key in ("accuracy", "balanced_accuracy", "auc") if metrics.get(key) and metrics[key]["upper"] - metrics[key]["lower"] >= 0.95
+    }
     r2, mae = metrics.get("r2"), metrics.get("mae")
-    if not r2 or r2["upper"] - r2["lower"] <= 1:
-        return None
-    if mae and mae["upper"] >= (1 - 1e-9) * r2["error_limit"]:
-        del metrics["mae"]
-    return metrics.pop("r2")
+    if r2 and r2["upper"] - r2["lower"] > 1:
+        out.add("r2")
+        if mae and mae["upper"] >= (1 - 1e-9) * r2["error_limit"]:
+            out |= {"mae", "rmse"}
+    return out
 
 
 def _number(x):

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/dptrain/dptrain/internal/train/evaluate"
 )
 
 // classRows prints the metrics of a classifier.
@@ -42,8 +44,18 @@ func accuracy(m Metrics) string {
 		return notMeasured
 	}
 	a, b := m.Accuracy, m.BalancedAccuracy
-	s := fmt.Sprintf("%.3f (%g%% interval %.3f to %.3f); balanced accuracy %.3f (%.3f to %.3f)",
-		a.Value, 100*a.Level, a.Lower, a.Upper, b.Value, b.Lower, b.Upper)
+	if a.unknown() && b.unknown() {
+		return m.notMeasuredByNoise()
+	}
+	s := hidden
+	if !a.unknown() {
+		s = fmt.Sprintf("%.3f (%g%% interval %.3f to %.3f)", a.Value, 100*a.Level, a.Lower, a.Upper)
+	}
+	if b.unknown() {
+		s += "; balanced accuracy " + hidden
+	} else {
+		s += fmt.Sprintf("; balanced accuracy %.3f (%.3f to %.3f)", b.Value, b.Lower, b.Upper)
+	}
 	if x := m.LargestClass; x != nil {
 		s += fmt.Sprintf(
 			"; always answering %s is correct for %.3f",
@@ -57,14 +69,18 @@ func accuracy(m Metrics) string {
 // scoreQuality prints the AUC and the log loss of the scores of two classes.
 func scoreQuality(m Metrics) string {
 	var parts []string
-	if a := m.AUC; a != nil && a.Lower == 0 && a.Upper == 1 {
-		parts = append(parts, "AUC unknown: a class is hidden by the noise")
+	if a := m.AUC; a != nil && a.unknown() {
+		parts = append(parts, "AUC "+hidden+": a class is hidden by the noise")
 	} else if a != nil {
 		parts = append(parts,
 			fmt.Sprintf("AUC %.3f (%g%% interval %.3f to %.3f)", a.Value, 100*a.Level, a.Lower,
 				a.Upper))
 	}
-	if l := m.LogLoss; l != nil {
+	switch l := m.LogLoss; {
+	case l == nil:
+	case !evaluate.LossMeasured(l.Lower, l.Upper, entropy(m.Reliability)):
+		parts = append(parts, "log loss "+hidden)
+	default:
 		parts = append(parts,
 			fmt.Sprintf("log loss %.3f (%.3f to %.3f; %.3f for the class shares alone)", l.Value,
 				l.Lower, l.Upper, entropy(m.Reliability)))
@@ -181,9 +197,15 @@ func matrix(c *Confusion, recalls []Recall, other string) ([]string, bool) {
 	return lines, labelWidth+widest <= textWidth
 }
 
+// unknown reports whether the interval is too wide for the value to be informative.
+func (r Recall) unknown() bool {
+	return !evaluate.ShareMeasured(r.Lower, r.Upper)
+}
+
+// recall prints a recall with its interval.
 func recall(r Recall) string {
-	if r.Lower == 0 && r.Upper == 1 {
-		return "unknown"
+	if r.unknown() {
+		return hidden
 	}
 	return fmt.Sprintf("%.3f (%.3f to %.3f)", r.Value, r.Lower, r.Upper)
 }
@@ -289,8 +311,8 @@ func optional3(x *float64) string {
 }
 
 func estimateText(x []float64) string {
-	if len(x) != 3 || x[1] == 0 && x[2] == 1 {
-		return "unknown"
+	if len(x) != 3 || !evaluate.ShareMeasured(x[1], x[2]) {
+		return hidden
 	}
 	return fmt.Sprintf("%.3f (%.3f to %.3f)", x[0], x[1], x[2])
 }

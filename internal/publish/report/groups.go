@@ -348,9 +348,9 @@ func (x Group) label() string {
 // main returns the metric that groups are compared by; nil if it is not measured.
 func (x Group) main() *Quality {
 	switch {
-	case x.R2 != nil && x.R2.Upper-x.R2.Lower <= 1:
+	case x.R2 != nil && evaluate.R2Measured(x.R2.Lower, x.R2.Upper):
 		return x.R2
-	case x.Accuracy != nil && !(x.Accuracy.Lower == 0 && x.Accuracy.Upper == 1):
+	case x.Accuracy != nil && !x.Accuracy.unknown():
 		q := Quality(*x.Accuracy)
 		return &q
 	}
@@ -377,7 +377,7 @@ func (g *Groups) lines() []string {
 		case x.TooFew:
 			s += "too few records for the noise"
 		case m == nil:
-			s += g.metricName() + " unknown"
+			s += g.metricName() + " " + hidden
 		default:
 			s += fmt.Sprintf(
 				"%s %.3f (%.3f to %.3f)",
@@ -509,7 +509,7 @@ func groupBlocks(r *Report) []document.Block {
 				Text: fmt.Sprintf("%.3f", m.Value),
 			})
 		} else if !x.TooFew {
-			row[2] = "unknown"
+			row[2] = hidden
 		}
 		if x.MAE != nil && x.RMSE != nil && x.Bias != nil {
 			copy(row[5:], []string{
@@ -518,7 +518,7 @@ func groupBlocks(r *Report) []document.Block {
 			})
 		}
 		for k, c := range x.Recalls[:min(len(x.Recalls), len(head)-5)] {
-			row[5+k] = recallCell(c)
+			row[5+k] = recall(c)
 		}
 		table.Rows = append(table.Rows, row)
 	}
@@ -540,12 +540,4 @@ func groupBlocks(r *Report) []document.Block {
 				strings.Join(list, " "), 100*g.JointLevel)))
 	}
 	return out
-}
-
-// recallCell prints a recall with its interval.
-func recallCell(c Recall) string {
-	if c.Lower == 0 && c.Upper == 1 {
-		return "unknown"
-	}
-	return fmt.Sprintf("%.3f (%.3f to %.3f)", c.Value, c.Lower, c.Upper)
 }

@@ -70,6 +70,10 @@ func metricPicture(r *Report) (chart.SVG, string) {
 			To:    1,
 		}
 		caption := fmt.Sprintf("Accuracy with its %g%% interval.", 100*m.Accuracy.Level)
+		if m.Accuracy.unknown() {
+			p.Value = math.NaN() // the point estimate is not informative
+			caption = fmt.Sprintf("The accuracy is somewhere in this interval (%g%% confidence).", 100*m.Accuracy.Level)
+		}
 		if x := m.LargestClass; x != nil {
 			p.Reference, p.ReferenceName = x.Value, "always "+printableName(x.Class)
 			caption += " The dashed line is the accuracy of always answering the most frequent class."

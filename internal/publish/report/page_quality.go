@@ -6,6 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/publish/chart"
 	"github.com/dptrain/dptrain/internal/publish/document"
+	"github.com/dptrain/dptrain/internal/train/evaluate"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -40,6 +41,12 @@ func (t *Training) metricFacts(format string) []document.Fact {
 	m := t.Metrics
 	switch {
 	case t.Model.Kind == "":
+	case m.Accuracy != nil && m.Accuracy.unknown():
+		return []document.Fact{{
+			Name:  "Accuracy",
+			Value: hidden,
+			Note:  intervalText(m.Accuracy.Lower, m.Accuracy.Upper, m.Accuracy.Level),
+		}}
 	case m.Accuracy != nil:
 		return []document.Fact{{
 			Name:  "Accuracy",
@@ -220,6 +227,10 @@ func classBlocks(r *Report) []document.Block {
 		bars := make([]chart.Bar, 0, len(m.Recalls))
 		g := &document.Table{Head: []string{"class", "recall", "lower", "upper"}}
 		for _, x := range m.Recalls {
+			if x.unknown() {
+				g.Rows = append(g.Rows, []string{printableName(x.Class), hidden, "", ""})
+				continue
+			}
 			bars = append(bars,
 				chart.Bar{
 					Label: printableName(x.Class),
@@ -327,11 +338,22 @@ func receiver(m Metrics) document.Block {
 		if len(t.Recall) != 3 || len(t.FirstRecall) != 3 || len(t.Precision) != 3 {
 			continue
 		}
-		s.X = append(s.X, 1-t.FirstRecall[0])
-		s.Y = append(s.Y, t.Recall[0])
-		g.Rows = append(g.Rows,
-			[]string{short(t.Score), fmt.Sprintf("%.3f", t.Recall[0]),
-				fmt.Sprintf("%.3f", 1-t.FirstRecall[0]), fmt.Sprintf("%.3f", t.Precision[0])})
+		row := []string{short(t.Score), hidden, hidden, hidden}
+		for i, x := range [][]float64{t.Recall, t.FirstRecall, t.Precision} {
+			if !evaluate.ShareMeasured(x[1], x[2]) {
+				continue
+			}
+			value := x[0]
+			if i == 1 {
+				value = 1 - value
+			}
+			row[1+i] = fmt.Sprintf("%.3f", value)
+		}
+		if row[1] != hidden && row[2] != hidden {
+			s.X = append(s.X, 1-t.FirstRecall[0])
+			s.Y = append(s.Y, t.Recall[0])
+		}
+		g.Rows = append(g.Rows, row)
 	}
 	s.X = append(s.X, 0)
 	s.Y = append(s.Y, 0)
@@ -343,7 +365,7 @@ func receiver(m Metrics) document.Block {
 		Series: []chart.Series{s},
 	}
 	caption := "Receiver operating characteristic: recall and false-positive rate at other thresholds. The diagonal is guessing."
-	if m.AUC != nil && !(m.AUC.Lower == 0 && m.AUC.Upper == 1) {
+	if m.AUC != nil && !m.AUC.unknown() {
 		caption += fmt.Sprintf(" The area under the curve is %.3f (%.3f to %.3f).", m.AUC.Value,
 			m.AUC.Lower, m.AUC.Upper)
 	}

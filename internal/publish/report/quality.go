@@ -166,8 +166,39 @@ const (
 
 // unknown reports whether the interval is too wide for the value to be informative.
 func (m *R2) unknown() bool {
-	return m.Upper-m.Lower > 1
+	return !evaluate.R2Measured(m.Lower, m.Upper)
 }
+
+// unknown reports whether the interval is too wide for the value to be informative.
+func (s *Share) unknown() bool {
+	return !evaluate.ShareMeasured(s.Lower, s.Upper)
+}
+
+// Measured returns the metrics without the values that reports withhold, because the noise hides them.
+func (m Metrics) Measured() Metrics {
+	if m.errorsUnknown() {
+		m.MAE = nil
+		m.RMSE = nil
+	}
+	if m.R2 != nil && m.R2.unknown() {
+		m.R2 = nil
+	}
+	for _, s := range []**Share{&m.Accuracy, &m.BalancedAccuracy, &m.AUC} {
+		if *s != nil && (*s).unknown() {
+			*s = nil
+		}
+	}
+	return m
+}
+
+// notMeasuredByNoise explains that a metric of classes is withheld.
+func (m Metrics) notMeasuredByNoise() string {
+	return "not measured: the noise hides it with this budget" + amongRecords(m) +
+		"; use a larger epsilon, or more records"
+}
+
+// hidden replaces a metric that is withheld in a table or after its name.
+const hidden = "not measured"
 
 // errorsHidden explains why the mean absolute error is not reported.
 const errorsHidden = "the noise hides the sizes of the errors"
@@ -175,7 +206,8 @@ const errorsHidden = "the noise hides the sizes of the errors"
 // errorsUnknown reports whether the interval of the mean absolute error reaches the size above which errors are not
 // counted in full, while R² is unknown: the actual errors may then be of any size.
 func (m Metrics) errorsUnknown() bool {
-	return m.MAE != nil && m.R2 != nil && m.R2.unknown() && m.MAE.Upper >= (1-1e-9)*m.R2.ErrorLimit
+	return m.MAE != nil && m.R2 != nil && m.R2.unknown() &&
+		!evaluate.ErrorsMeasured(m.MAE.Upper, m.R2.ErrorLimit)
 }
 
 // allErrors describes the possible R² if every error counts in full; empty if it is not known.

@@ -103,12 +103,12 @@ func (r *Report) summaryMetrics() []string {
 	case r.Model.Kind == "":
 	case m.Accuracy != nil && m.BalancedAccuracy != nil:
 		row("Accuracy", m.accuracySummary())
-		row("Balanced",
-			fmt.Sprintf("%.3f  (%.3f to %.3f), the mean of the recalls", m.BalancedAccuracy.Value,
-				m.BalancedAccuracy.Lower, m.BalancedAccuracy.Upper))
+		row("Balanced", m.balancedSummary())
 		row("Recall", recallSummary(m.Recalls))
-		if a := m.AUC; a != nil && !(a.Lower == 0 && a.Upper == 1) {
+		if a := m.AUC; a != nil && !a.unknown() {
 			row("AUC", fmt.Sprintf("%.3f  (%.3f to %.3f)", a.Value, a.Lower, a.Upper))
+		} else if a != nil {
+			row("AUC", hidden)
 		}
 	case m.R2 != nil && r.Format != format1:
 		row("R²", m.R2.summary(m))
@@ -177,6 +177,9 @@ func (m Metrics) maeSummary() string {
 
 // accuracySummary prints the accuracy.
 func (m Metrics) accuracySummary() string {
+	if m.Accuracy.unknown() {
+		return m.notMeasuredByNoise()
+	}
 	s := fmt.Sprintf("%.3f  (%g%% interval %.3f to %.3f)", m.Accuracy.Value, 100*m.Accuracy.Level,
 		m.Accuracy.Lower, m.Accuracy.Upper)
 	if m.Records != nil {
@@ -189,13 +192,23 @@ func (m Metrics) accuracySummary() string {
 	return s
 }
 
+// balancedSummary prints the balanced accuracy.
+func (m Metrics) balancedSummary() string {
+	b := m.BalancedAccuracy
+	if b.unknown() {
+		return hidden
+	}
+	return fmt.Sprintf("%.3f  (%.3f to %.3f), the mean of the recalls", b.Value, b.Lower, b.Upper)
+}
+
 // recallSummary prints the recalls of a few classes, or the lowest and the highest of many.
 func recallSummary(list []Recall) string {
-	list = slices.DeleteFunc(slices.Clone(list), func(x Recall) bool {
-		return x.Lower == 0 && x.Upper == 1
-	})
 	if len(list) == 0 {
 		return ""
+	}
+	list = slices.DeleteFunc(slices.Clone(list), Recall.unknown)
+	if len(list) == 0 {
+		return hidden
 	}
 	text := func(x Recall) string {
 		return fmt.Sprintf("%s %.3f", truncateText(printableName(x.Class), barNameWidth), x.Value)
@@ -315,6 +328,7 @@ var actions = map[string]string{
 	stage.CodeNoLedger:       "See `dptrain ledger init`.",
 	stage.CodeNoSignal:       "`dptrain plan --explain` estimates how much more budget or records help.",
 	stage.CodeNoRange:        "Declare their number format or categories, or leave them out with --exclude.",
+	stage.CodeNumbersAsText:  "Remove the column there if they are measurements.",
 	stage.CodeNoWords:        "Exclude identifiers and names; declare the categories of other columns.",
 	stage.CodeUnreadCells:    "If they are numbers, declare their format (--thousands, --decimal).",
 	stage.CodeExtremeNumbers: "Use another unit, or declare the range (--range).",

@@ -110,9 +110,9 @@ type Group struct {
 // for the value to be informative.
 func (g Group) Known() bool {
 	if g.R2 != nil {
-		return g.R2.Upper-g.R2.Lower <= 1
+		return R2Measured(g.R2.Lower, g.R2.Upper)
 	}
-	return g.Accuracy != nil && g.Accuracy.Known()
+	return g.Accuracy != nil && ShareMeasured(g.Accuracy.Lower, g.Accuracy.Upper)
 }
 
 // A Difference is between a metric of two groups. Together with all other differences of the report it is within its

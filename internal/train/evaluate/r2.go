@@ -98,7 +98,7 @@ func (r R2) String() string {
 
 // Unknown reports whether the interval is too wide for the value to be informative.
 func (r R2) Unknown() bool {
-	return r.Upper-r.Lower > 1
+	return !R2Measured(r.Lower, r.Upper)
 }
 
 // Regression releases the held-out R² of a model for a numeric target.
