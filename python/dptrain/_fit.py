@@ -12,6 +12,7 @@ import numpy as np
 
 from ._flags import DICTS, LISTS, VALUES
 from ._ledger import Ledger, current
+from ._messages import in_parameters
 from ._program import Abstained, run
 from ._sklearn import fitted_steps, repeated_fits
 from ._table import column_name, comma_text, listed, read_table, refuse_sparse, text, to_csv
@@ -184,7 +185,7 @@ class Fitting:
         self.n_features_in_ = len(table.names)
         for w in self.report_.get("warnings", []):
             if w["severity"] not in REMARKS and not (repeated and w["code"] == "no-ledger"):
-                warnings.warn(DptrainWarning(f"{w['code']}: {w['text']}", w["code"], w["severity"]), stacklevel=3)
+                warnings.warn(DptrainWarning(f"{w['code']}: {in_parameters(w['text'])}", w["code"], w["severity"]), stacklevel=3)
         return self
 
     def _warn_of_callers(self):

@@ -9,6 +9,8 @@ import sys
 import threading
 from pathlib import Path
 
+from ._messages import in_parameters
+
 
 class DptrainError(RuntimeError):
     """The program failed. ``code`` is its exit code; the message is that of the program."""
@@ -136,8 +138,7 @@ def _raise_for(code, messages):
     """Raise the error of an exit code other than 0."""
     if not code:
         return
-    message = messages.strip()
-    message = message.removeprefix("dptrain: ") or f"dptrain exited with code {code} and no message"
+    message = in_parameters(messages.strip().removeprefix("dptrain: ")) or f"dptrain exited with code {code} and no message"
     error = _ERRORS.get(code, DptrainError)
     if error is Abstained and "\nThe run stopped before training." in message:
         error = TargetUnreadable
