@@ -146,6 +146,7 @@ type bill struct {
 	run    string   // what is run
 	advice string   // a last paragraph
 	asked  pipeline.Shares
+	texts  []string // columns that are read as text, each with the reason
 }
 
 // A bound is an epsilon that holds at delta, or nil if there is no finite one.
@@ -175,6 +176,11 @@ func newBill(p *pipeline.Pipeline, plan *pipeline.Plan) *bill {
 		plan.Records()
 	b.run = b.Method + ", " + plural(len(b.Features), "candidate feature", "candidate features")
 	b.Groups = p.Groups
+	for _, c := range p.Schema.Columns {
+		if key := p.ReadAsText(c.Name); key != "" {
+			b.texts = append(b.texts, fmt.Sprintf("%s for %s", printable(c.Name), key))
+		}
+	}
 	b.Search, b.Sizes = newBillSearch(p, plan), newBillSizes(plan)
 	b.asked, b.Divisions = p.Shares, divisionsOf(plan.Priced)
 	b.Exact = p.ExactParts()
@@ -387,7 +393,7 @@ func (b *bill) total() string {
 			fmt.Sprintf("%s (relation %s, composition %s)", total, g.Relation, g.Composition)) +
 		report.Paragraph("Meaning", b.Meaning) +
 		report.Paragraph("Epsilon", at) +
-		b.Search.text() + b.Sizes.text() + branches(b.Steps) + b.raisedText() + b.groupsText() +
+		b.Search.text() + b.Sizes.text() + branches(b.Steps) + b.raisedText() + b.groupsText() + b.readText() +
 		b.exactText() + report.Paragraph("Records", records) + b.Ranges.text() + b.protectedText() +
 		b.Ledger.text() + b.advice
 }
@@ -401,6 +407,15 @@ func (b *bill) groupsText() string {
 		fmt.Sprintf(
 			"the held-out metric is also reported by %s, at no extra cost, because each record is in one group",
 			printable(b.Groups)))
+}
+
+// readText lists the columns that are read as text even if they hold numbers.
+func (b *bill) readText() string {
+	if len(b.texts) == 0 {
+		return ""
+	}
+	return report.Paragraph("Text",
+		"read as text categories, also if the values are numbers: "+strings.Join(b.texts, ", "))
 }
 
 // exactText lists the results that cost no budget because they depend only on public columns.

@@ -79,6 +79,7 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 	for _, x := range p.stages() {
 		out = append(out, x.Warnings(r.Findings, r.Target)...)
 	}
+	out = append(out, p.numberWarnings(r.Findings)...)
 	out = append(out, unreadWarnings(r)...)
 	out = append(out, EpsilonWarnings(r.Guarantee.Epsilon)...)
 	slices.SortStableFunc(out, func(a, b Warning) int {

@@ -22,6 +22,7 @@ const (
 	CodeFarValues      = "far-values"      // values of described columns are beyond the range
 	CodeWordsFound     = "words-found"     // text columns were detected
 	CodeNoWords        = "no-words"        // no value of a text column is frequent enough
+	CodeNumbersAsText  = "numbers-as-text" // groups or an encoding make categories of numbers
 	CodePrivateRanges  = "private-ranges"  // privately found ranges cost accuracy
 	CodeManyColumns    = "many-columns"    // the noise grows with the number of columns
 	CodeFewRecords     = "few-records"     // the number of records cannot be told from 0
