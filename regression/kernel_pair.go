@@ -43,10 +43,15 @@ func (t *InteractionTable) center() {
 // Together returns the interaction of two columns in the kernel terms, beyond their separate effects. Rows are
 // bands or categories of the first column, columns those of the second. Values are means over landmarks in
 // units of the prediction, and each row and column has mean 0. The table is empty if a column occurs in no
-// term.
-func (m *Kernel) Together(first, second string) InteractionTable {
-	rows := m.columnLevels(first)
-	columns := m.columnLevels(second)
+// term. The bands divide the part of a column's range that shown returns, or the whole range if shown is nil.
+func (m *Kernel) Together(first, second string, shown func(Column) (lower, upper float64)) InteractionTable {
+	if shown == nil {
+		shown = func(c Column) (lower, upper float64) {
+			return c.Lower, c.Upper
+		}
+	}
+	rows := m.columnLevels(first, shown)
+	columns := m.columnLevels(second, shown)
 	if len(rows) == 0 || len(columns) == 0 {
 		return InteractionTable{}
 	}
@@ -84,8 +89,9 @@ func (l columnLevel) replaceBins(bins [][]uint8) [][]uint8 {
 	return out
 }
 
-// columnLevels returns the levels of a column, or nil if no term uses it.
-func (m *Kernel) columnLevels(name string) []columnLevel {
+// columnLevels returns the levels of a column, or nil if no term uses it. Numbers have bands between the ends that shown
+// returns.
+func (m *Kernel) columnLevels(name string, shown func(Column) (lower, upper float64)) []columnLevel {
 	var out []columnLevel
 	for j, in := range m.Cells {
 		c := &m.Columns[in.Column]
@@ -94,11 +100,15 @@ func (m *Kernel) columnLevels(name string) []columnLevel {
 		}
 		switch in.Of {
 		case kernelmap.Value:
+			lower, upper := shown(*c)
+			whole := c.Upper - c.Lower
 			for k := range pairBands {
-				middle := c.Lower + (float64(k)+.5)/pairBands*(c.Upper-c.Lower)
+				at := (float64(k) + .5) / pairBands
+				middle := lower + at*(upper-lower)
+				bin := 256 * ((lower-c.Lower)/whole + at*((upper-lower)/whole))
 				out = append(out,
 					columnLevel{strconv.FormatFloat(middle, 'g', 3, 64),
-						map[int]uint8{j: uint8((2*k + 1) * 256 / (2 * pairBands))}})
+						map[int]uint8{j: uint8(min(max(bin, 0), 255))}})
 			}
 		case kernelmap.Categories:
 			for k, name := range c.Categories[:min(len(c.Categories), pairLevels)] {

@@ -26,7 +26,7 @@ func TestPairInteractionHasNoMainEffect(t *testing.T) {
 	moved := 0
 	for first := range names {
 		for second := range names {
-			table := m.Together(first, second)
+			table := m.Together(first, second, nil)
 			if first == second {
 				continue
 			}
@@ -47,7 +47,7 @@ func TestPairInteractionHasNoMainEffect(t *testing.T) {
 					)
 				}
 			}
-			other := m.Together(second, first)
+			other := m.Together(second, first, nil)
 			if math.Abs(other.Values[0][len(table.Rows)-1]-
 				table.Values[len(table.Rows)-1][0]) > 1e-9*max(1, largest) {
 				t.Errorf(
@@ -63,7 +63,7 @@ func TestPairInteractionHasNoMainEffect(t *testing.T) {
 	if moved == 0 {
 		t.Error("no pair adds anything")
 	}
-	table := m.Together("no such column", m.Columns[0].Name)
+	table := m.Together("no such column", m.Columns[0].Name, nil)
 	if table.Rows != nil {
 		t.Errorf("%+v", table)
 	}

@@ -179,32 +179,35 @@ func (c CardColumn) quantile(q float64) estimate {
 	return out
 }
 
-// cardBars is the number of bars in a histogram of the card.
+// cardBars is the maximum number of bars in a histogram of the card.
 const cardBars = 16
 
-// bars adds up neighbouring bins for a picture.
+// bars adds up neighbouring bins for a picture. All bins beyond those that are visible are one bar at each end, whose
+// interval holds wherever this end is.
 func (c CardColumn) bars() ([]chart.Bar, *document.Table) {
-	each := max(1, (len(c.Counts)+cardBars-1)/cardBars)
+	bins := len(c.Counts)
+	each := max(1, (bins+cardBars-1)/cardBars)
+	from, to := c.visible()
+	from -= from % each
+	to = min(to+(each-to%each)%each, bins)
 	var out []chart.Bar
 	table := &document.Table{Head: []string{"values", "records", "lower", "upper"}}
-	for k := 0; k < len(c.Counts); k += each {
-		end := min(k+each, len(c.Counts))
+	add := func(first, end int, z float64) {
 		n := 0.
-		for _, x := range c.Counts[k:end] {
+		for _, x := range c.Counts[first:end] {
 			n += x
 		}
-		half := cardZ * c.Scale * math.Sqrt(float64(end-k))
-		label := short(c.Lower+c.width()*float64(k)) + " to " +
-			short(c.Lower+c.width()*float64(end))
+		half := z * c.Scale * math.Sqrt(float64(end-first))
+		lower := short(c.Lower + c.width()*float64(first))
+		upper := short(c.Lower + c.width()*float64(end))
+		label := lower + " to " + upper
 		switch {
-		case k == 0 && end < len(c.Counts):
-			label = "below " + short(c.Lower+c.width()*float64(end))
-		case end == len(c.Counts) && k > 0:
-			label = "above " + short(c.Lower+c.width()*float64(k))
+		case first == 0 && end < bins:
+			label = "below " + upper
+		case end == bins && first > 0:
+			label = "above " + lower
 		}
-		value := max(n, 0)
-		low := max(n-half, 0)
-		high := max(n+half, 0)
+		value, low, high := max(n, 0), max(n-half, 0), max(n+half, 0)
 		out = append(out,
 			chart.Bar{
 				Label: label,
@@ -215,6 +218,15 @@ func (c CardColumn) bars() ([]chart.Bar, *document.Table) {
 			})
 		table.Rows = append(table.Rows,
 			[]string{label, roundedCount(value, c.Scale), roundedCount(low, c.Scale), roundedCount(high, c.Scale)})
+	}
+	if from > 0 {
+		add(0, from, beyondZ(bins))
+	}
+	for k := from; k < to; k += each {
+		add(k, min(k+each, to), cardZ)
+	}
+	if to < bins {
+		add(to, bins, beyondZ(bins))
 	}
 	return out, table
 }
@@ -258,7 +270,7 @@ func cardBlocks(r *Report) []document.Block {
 		bars, numbers := c.bars()
 		b := figure(chart.Bars("Histogram of "+printableName(c.Column), bars),
 			"Training records by the value of "+printableName(c.Column)+
-				", with 95% intervals. The first and the last bar include all values beyond the range.",
+				", with 95% intervals. The first and the last bar include all smaller and larger values.",
 			numbers)
 		if len(pictures) >= openCard {
 			b.Fold = "Histogram of " + printableName(c.Column)

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/publish/chart"
@@ -77,9 +76,16 @@ func pairBlocks(s Source, unit string) []document.Block {
 		return nil
 	}
 	var out []document.Block
+	shown := func(c regression.Column) (lower, upper float64) {
+		if c.Text() {
+			return c.Lower, c.Upper
+		}
+		lower, upper, _ = s.Report.drawnRange(c)
+		return lower, upper
+	}
 	pairs := of.Interactions().Pairs
 	for _, p := range pairs[:min(len(pairs), mostPairs)] {
-		t := of.Together(p.First, p.Second)
+		t := of.Together(p.First, p.Second, shown)
 		largest := 0.
 		for _, row := range t.Values {
 			largest = max(largest, slices.Max(row), -slices.Min(row))
@@ -93,50 +99,28 @@ func pairBlocks(s Source, unit string) []document.Block {
 			YLabel: printableName(p.First),
 		}
 		g := &document.Table{Head: []string{printableName(p.First)}}
-		columns := drawnLevels(s, p.Second, t.Columns)
-		for _, j := range columns {
-			name := printableName(t.Columns[j])
+		for _, name := range t.Columns {
+			name = printableName(name)
 			h.Columns = append(h.Columns, name)
 			g.Head = append(g.Head, name)
 		}
-		for _, i := range drawnLevels(s, p.First, t.Rows) {
-			shares := make([]float64, len(columns))
-			texts := make([]string, len(columns))
-			for k, j := range columns {
-				v := t.Values[i][j]
+		for i, row := range t.Values {
+			shares := make([]float64, len(row))
+			texts := make([]string, len(row))
+			for k, v := range row {
 				shares[k], texts[k] = v/largest, short(v)
 			}
-			h.Rows = append(h.Rows, printableName(t.Rows[i]))
+			name := printableName(t.Rows[i])
+			h.Rows = append(h.Rows, name)
 			h.Shares = append(h.Shares, shares)
 			h.Texts = append(h.Texts, texts)
-			g.Rows = append(g.Rows, append([]string{printableName(t.Rows[i])}, texts...))
+			g.Rows = append(g.Rows, append([]string{name}, texts...))
 		}
 		out = append(out,
 			figure(h.SVG(),
 				fmt.Sprintf(
 					"%s and %s: joint contribution beyond that of each column, in %s; blue is positive, orange negative. Each row and column is a band around its number. It includes noise, so patterns may be due to chance.",
 					h.YLabel, h.XLabel, unit), g))
-	}
-	return out
-}
-
-// drawnLevels returns the places of the levels of a column that are drawn. The bands of a number beyond its drawn range
-// are left out: a private range is wider than the values, so they would show impossible ones.
-func drawnLevels(s Source, column string, levels []string) []int {
-	inputs := s.Model.Inputs()
-	at := slices.IndexFunc(inputs, func(c regression.Column) bool {
-		return c.Name == column
-	})
-	sum := Sum{stated: s.Report.statedRanges()}
-	var out []int
-	for k, level := range levels {
-		if at >= 0 && !inputs[at].Text() {
-			lower, upper := sum.drawnRange(inputs[at])
-			if x, err := strconv.ParseFloat(level, 64); err == nil && (x < lower || x > upper) {
-				continue
-			}
-		}
-		out = append(out, k)
 	}
 	return out
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/numeric/kernelmap"
-	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -90,45 +89,5 @@ func TestInteractions(t *testing.T) {
 	x := interactions(&m.Additive)
 	if x != nil {
 		t.Errorf("a sum of columns has %+v", x)
-	}
-}
-
-// TestDrawnLevels checks that the bands of a number are drawn within the range of its curve, whole if it is declared,
-// and that all categories are drawn.
-func TestDrawnLevels(t *testing.T) {
-	s := Source{
-		Report: &Report{},
-		Model: &regression.Linear{Columns: []regression.Column{
-			{
-				Name:  "late",
-				Lower: -1,
-				Upper: 6,
-			},
-			{
-				Name:       "home",
-				Type:       regression.Category,
-				Categories: []string{"1", "99"},
-			},
-		}},
-	}
-	bands := []string{
-		"-0.5", "0.5",
-		"1.5", "2.5",
-		"3.5", "4.5",
-		"5.5",
-	}
-	got := drawnLevels(s, "late", bands)
-	if len(got) == 0 ||
-		len(got) >= len(bands) ||
-		got[0] == 0 ||
-		got[len(got)-1] == 6 {
-		t.Errorf("the bands %v are drawn", got)
-	}
-	if got := drawnLevels(s, "home", []string{"1", "99"}); len(got) != 2 {
-		t.Errorf("the categories %v are drawn", got)
-	}
-	s.Report.Unprotected = []pipeline.Fact{{Name: "range of late"}}
-	if got := drawnLevels(s, "late", bands); len(got) != len(bands) {
-		t.Errorf("the bands %v of a declared range are drawn", got)
 	}
 }

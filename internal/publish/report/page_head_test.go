@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"strings"
 	"testing"
-
-	"github.com/dptrain/dptrain/regression"
 )
 
 // TestPageHead checks that the texts of the recipe's section about are at the head of the page, escaped, with the
@@ -41,27 +39,5 @@ func TestPageHead(t *testing.T) {
 		strings.Contains(b.String(), "NaN") ||
 		!strings.Contains(b.String(), "somewhere in this interval") {
 		t.Errorf("an R² that is not reported: %v", err)
-	}
-}
-
-// TestDrawnRange checks that the curve of a column with a private range is drawn between its noisy outer quantiles,
-// and the curve of a column with a declared range over that range.
-func TestDrawnRange(t *testing.T) {
-	x := Sum{stated: []string{"declared"}}
-	for name, want := range map[string][2]float64{
-		"declared": {-30, 130},
-		"found":    {0, 100},
-	} {
-		low, high := x.drawnRange(regression.Column{
-			Name:  name,
-			Lower: -30,
-			Upper: 130,
-		})
-		if low != want[0] || high != want[1] {
-			t.Errorf(
-				"%s: %v to %v",
-				name, low, high,
-			)
-		}
 	}
 }

@@ -28,7 +28,7 @@ type Sum struct {
 	// are then smaller than the noise, down to a sixth of it: parts of the model trade their effects. See
 	// docs/proofs/boosted-additive.md, "Noise in the curves".
 	Boosted bool
-	stated  []string // columns drawn over their whole range: it is declared, or computed from a public column
+	drawn   func(c regression.Column) (lower, upper float64, why reach) // over which a curve is drawn; nil for a model without a report
 }
 
 // SumsOf returns the sums that a model consists of; nil for another kind of model, and for no model.
@@ -91,9 +91,12 @@ func shapeBlocks(s Source) []document.Block {
 	if sums[0].Boosted {
 		text += " The curves contain privacy noise, for which no band is drawn: parts of this model trade their effects, so the noise of one part alone is not known."
 	}
+	if len(s.Report.training().Card) > 0 {
+		text += " A curve ends where the noisy counts of its column show no more records. The section about the training data has the counts beyond."
+	}
 	out := []document.Block{prose(text)}
 	for i := range sums {
-		sums[i].stated = s.Report.statedRanges()
+		sums[i].drawn = s.Report.drawnRange
 	}
 	for _, x := range sums {
 		if x.Score != nil {
@@ -270,13 +273,35 @@ func (r *Report) statedRanges() []string {
 	return out
 }
 
-// drawnRange returns the range over which the curve of a column is drawn. A private range is widened beyond the outer
-// quantiles of the column and would reach impossible values, so the widening is taken back.
-func (x Sum) drawnRange(c regression.Column) (lower, upper float64) {
-	if slices.Contains(x.stated, c.Name) {
-		return c.Lower, c.Upper
+// A reach is the reason for the range over which a curve is drawn.
+type reach int
+
+// The reasons.
+const (
+	reachDeclared  reach = iota // the range is declared, or computed from a public column
+	reachVisible                // the noisy counts of the column show records there
+	reachQuantiles              // between the outer noisy quantiles of the column
+)
+
+// drawnRange returns the range over which the curve of a column is drawn. A private range is wider than the values, so
+// the curve ends where the noisy counts of the column show no more records. Without counts, which reports keep for their
+// first columns only, it ends at the outer quantiles: the widening of the range is taken back.
+func (r *Report) drawnRange(c regression.Column) (lower, upper float64, why reach) {
+	if slices.Contains(r.statedRanges(), c.Name) {
+		return c.Lower, c.Upper, reachDeclared
 	}
-	return scaling.Quantiles(c.Lower, c.Upper)
+	for _, card := range r.training().Card {
+		if card.Column != c.Name || !card.valid() {
+			continue
+		}
+		lower, upper = card.visibleRange()
+		lower, upper = max(lower, c.Lower), min(upper, c.Upper)
+		if lower < upper {
+			return lower, upper, reachVisible
+		}
+	}
+	lower, upper = scaling.Quantiles(c.Lower, c.Upper)
+	return lower, upper, reachQuantiles
 }
 
 // centre subtracts the mean of the values. Parts of a boosted model trade their constants, so the level of a single curve is
@@ -340,7 +365,11 @@ func (x Sum) curve(j int, unit string) (document.Block, bool) {
 	if step == nil { // two lines that meet in the middle
 		steps = lineSteps
 	}
-	lower, upper := x.drawnRange(c)
+	drawn := x.drawn
+	if drawn == nil {
+		drawn = new(Report).drawnRange
+	}
+	lower, upper, why := drawn(c)
 	for i := range steps + 1 {
 		at := lower + (upper-lower)*float64(i)/float64(steps)
 		value := 0.
@@ -355,10 +384,11 @@ func (x Sum) curve(j int, unit string) (document.Block, bool) {
 	for i := 0; i <= steps; i += steps / lineSteps {
 		g.Rows = append(g.Rows, []string{short(s.X[i]), short(s.Y[i])})
 	}
-	caption := x.heading(c.Name) + ": contribution over its range"
-	if lower != c.Lower {
-		caption = x.heading(c.Name) + ": contribution over the range of about nine in ten records or more"
-	}
+	caption := x.heading(c.Name) + ": contribution " + map[reach]string{
+		reachDeclared:  "over its range",
+		reachVisible:   "between " + short(lower) + " and " + short(upper),
+		reachQuantiles: "over the range of about nine in ten records or more",
+	}[why]
 	if s.Low != nil {
 		caption += "; the band is 1.96 standard deviations of the privacy noise in the slope, without sampling error"
 	}

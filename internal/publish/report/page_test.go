@@ -424,7 +424,7 @@ func TestCurveLevels(t *testing.T) {
 		{&boosted, []float64{-28, 22}},
 	} {
 		sum := SumsOf(c.model)[0]
-		sum.stated = []string{"x"}
+		sum.drawn = (&Report{Unprotected: []pipeline.Fact{{Name: "range of x"}}}).drawnRange
 		block, ok := sum.draw("x", "units")
 		if !ok {
 			t.Fatal("no picture")

@@ -1,0 +1,40 @@
+package chart
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestHeatTexts checks that the texts of a map are printed in all cells or in none, so that signs are never hidden one by
+// one, and that the names of the rows keep their room.
+func TestHeatTexts(t *testing.T) {
+	h := Heat{
+		Title:   "t",
+		YLabel:  "area",
+		Rows:    []string{"72", "168"},
+		Columns: []string{"1", "2", "3", "4", "5", "6", "7"},
+		Shares:  [][]float64{make([]float64, 7), make([]float64, 7)},
+	}
+	for text, want := range map[string]int{
+		"-1,930":     14,
+		"-1,930,000": 0,
+	} {
+		h.Texts = [][]string{make([]string, 7), make([]string, 7)}
+		for _, row := range h.Texts {
+			for j := range row {
+				row[j] = text
+			}
+		}
+		if got := strings.Count(string(h.SVG()), ">"+text+"<"); got != want {
+			t.Errorf("%q is printed %d times, want %d", text, got, want)
+		}
+	}
+	h.Texts[0][3] = "5"
+	if strings.Count(string(h.SVG()), ">5<") > 1 {
+		t.Error("one text is printed alone")
+	}
+	h.Rows[0] = strings.Repeat("w", 30)
+	if !strings.Contains(string(h.SVG()), strings.Repeat("w", heatNames-1)+"…") {
+		t.Error("a long name is not shortened")
+	}
+}
