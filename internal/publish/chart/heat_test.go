@@ -29,9 +29,15 @@ func TestHeatTexts(t *testing.T) {
 			t.Errorf("%q is printed %d times, want %d", text, got, want)
 		}
 	}
-	h.Texts[0][3] = "5"
-	if strings.Count(string(h.SVG()), ">5<") > 1 {
-		t.Error("one text is printed alone")
+	h.Texts = [][]string{{"1,234,567", "8"}, {"8", "8"}}
+	h.Shares = [][]float64{{1, .1}, {.1, .1}}
+	h.Columns = []string{"a", "b", "c", "d", "e", "f", "g"}
+	for i := range h.Shares {
+		h.Shares[i] = append(h.Shares[i], make([]float64, 5)...)
+		h.Texts[i] = append(h.Texts[i], "8", "8", "8", "8", "8")
+	}
+	if strings.Contains(string(h.SVG()), ">8<") {
+		t.Error("some texts are printed beside one that does not fit")
 	}
 	h.Rows[0] = strings.Repeat("w", 30)
 	if !strings.Contains(string(h.SVG()), strings.Repeat("w", heatNames-1)+"…") {

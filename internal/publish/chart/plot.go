@@ -209,11 +209,12 @@ func (f field) drawLegend(c *canvas) {
 		px := f.x.position(x)
 		c.line("grid", px, f.y.from, px, f.y.to)
 		half := letter * float64(utf8.RuneCountInString(name)) / 2
-		if px-half < end {
+		at := math.Min(px, width-half-letter/2) // the label of a tick at the right end stays in the picture
+		if at-half < end {
 			return
 		}
-		end = px + half + letter
-		c.text("axis", "middle", px, f.y.from+18, name)
+		end = at + half + letter
+		c.text("axis", "middle", at, f.y.from+18, name)
 	}
 	switch {
 	case len(f.p.Ticks) > 0:

@@ -13,8 +13,8 @@ func TestErrorsOfUnknownSize(t *testing.T) {
 		summary, text     string
 	}{
 		{-1, 10, "not reported: the noise hides", "not reported: the noise hides"},
-		{-1, 8, "2  (0 to 8), mean absolute error; an error above 10 counts as 10", "(MAE) 2 (0 to 8)"},
-		{.5, 10, "2  (0 to 10), mean absolute error", "(MAE) 2 (0 to 10)"},
+		{-1, 8, "2.00  (0 to 8.00), mean absolute error; an error above 10 counts as 10", "(MAE) 2.00 (0 to 8.00)"},
+		{.5, 10, "2.00  (0 to 10.00), mean absolute error", "(MAE) 2.00 (0 to 10.00)"},
 	} {
 		r := &Report{
 			Format: Format,

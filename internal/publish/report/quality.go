@@ -241,10 +241,11 @@ func errorsOf(r *Report) string {
 	if m.errorsUnknown() {
 		return "not reported: " + errorsHidden
 	}
+	mae := shortAlike(m.MAE.Value, m.MAE.Lower, m.MAE.Upper)
+	rmse := shortAlike(m.RMSE.Value, m.RMSE.Lower, m.RMSE.Upper)
 	return fmt.Sprintf(
 		"mean absolute error (MAE) %s (%s to %s), root mean squared error (RMSE) %s (%s to %s), in units of %s",
-		short(m.MAE.Value), short(m.MAE.Lower), short(m.MAE.Upper), short(m.RMSE.Value),
-		short(m.RMSE.Lower), short(m.RMSE.Upper), printableName(r.Target))
+		mae[0], mae[1], mae[2], rmse[0], rmse[1], rmse[2], printableName(r.Target))
 }
 
 // intervals prints the prediction intervals; empty without intervals.
@@ -342,4 +343,30 @@ func short(x float64) string {
 		return plainExponent(strconv.FormatFloat(x, 'g', 3, 64))
 	}
 	return separated(strconv.FormatFloat(rounded, 'f', -1, 64))
+}
+
+// shortAlike prints numbers with as many decimals as the first one has with three significant digits. Numbers that would be
+// 0 then, and all numbers if the first one has no decimals, are printed as by [short].
+func shortAlike(list ...float64) []string {
+	out := make([]string, len(list))
+	for i, x := range list {
+		out[i] = short(x)
+	}
+	if len(list) == 0 || strings.ContainsRune(out[0], 'e') || math.IsInf(list[0], 0) ||
+		math.IsNaN(list[0]) || list[0] == 0 {
+		return out
+	}
+	digits := strconv.FormatFloat(math.Abs(list[0]), 'e', 2, 64)
+	exponent, err := strconv.Atoi(digits[strings.IndexByte(digits, 'e')+1:])
+	if decimals := 2 - exponent; err == nil && decimals > 0 {
+		for i, x := range list {
+			if math.IsInf(x, 0) || math.IsNaN(x) || math.Abs(x) >= 1e9 {
+				continue
+			}
+			if text := strconv.FormatFloat(x, 'f', decimals, 64); strings.ContainsAny(text, "123456789") {
+				out[i] = separated(text)
+			}
+		}
+	}
+	return out
 }

@@ -21,13 +21,15 @@ const (
 )
 
 const (
-	leastLines      = 20 // that a summary may use, however many lines precede it
-	summaryMargin   = 10 // width of the labels
-	mostSummaryBars = 6  // number of columns drawn
-	barWidth        = 10 // characters of the longest bar
-	barNameWidth    = 14 // characters of a column's name
-	barCellWidth    = 34 // characters of a name, its bar and its value
-	mostRecallsRow  = 3  // number of classes whose recall is printed; of more classes, the lowest and the highest
+	leastLines       = 20 // that a summary may use, however many lines precede it
+	summaryMargin    = 10 // width of the labels
+	mostSummaryBars  = 6  // number of columns drawn
+	barWidth         = 10 // characters of the longest bar
+	barNameWidth     = 14 // characters of the name of a class
+	longNameWidth    = 20 // characters of a column's name; the bars are shorter beside long ones
+	barCellWidth     = 34 // characters of a name, its bar and its value
+	mostIntervalName = 18 // characters of " of " and a target that the line about intervals has room for
+	mostRecallsRow   = 3  // number of classes whose recall is printed; of more classes, the lowest and the highest
 )
 
 // Summary prints the result of a run in lines of [SummaryWidth] characters: the model, its metrics, the guarantee, the
@@ -121,9 +123,12 @@ func (r *Report) summaryMetrics() []string {
 		}
 		row("MAE", m.maeSummary())
 		if len(m.Intervals) > 0 {
-			row("Interval", fmt.Sprintf("%g%% of new values of %s lie within ±%s of the prediction",
-				100*m.Intervals[0].Level, truncateText(printableName(r.Target), barNameWidth),
-				short(m.Intervals[0].HalfWidth)))
+			of := " of " + printableName(r.Target)
+			if utf8.RuneCountInString(of) > mostIntervalName {
+				of = ""
+			}
+			row("Interval", fmt.Sprintf("%g%% of new values%s lie within ±%s of the prediction",
+				100*m.Intervals[0].Level, of, short(m.Intervals[0].HalfWidth)))
 		}
 	default:
 		row("Quality", notMeasured)
@@ -167,8 +172,8 @@ func (m Metrics) maeSummary() string {
 	case m.errorsUnknown():
 		return "not reported: " + errorsHidden
 	}
-	s := fmt.Sprintf("%s  (%s to %s), mean absolute error", short(m.MAE.Value), short(m.MAE.Lower),
-		short(m.MAE.Upper))
+	texts := shortAlike(m.MAE.Value, m.MAE.Lower, m.MAE.Upper)
+	s := fmt.Sprintf("%s  (%s to %s), mean absolute error", texts[0], texts[1], texts[2])
 	if m.R2.unknown() && m.R2.ErrorLimit > 0 {
 		s += fmt.Sprintf("; an error above %s counts as %[1]s", short(m.R2.ErrorLimit))
 	}
@@ -272,16 +277,27 @@ func (r *Report) summaryColumns(most int) []string {
 	n := min(len(list), mostSummaryBars, 2*max(most-1, 1))
 	width := 0
 	for _, x := range list[:n] {
-		width = max(width, utf8.RuneCountInString(truncateText(printableName(x.Column), barNameWidth)))
+		width = max(width, utf8.RuneCountInString(printableName(x.Column)))
 	}
+	width = min(width, longNameWidth)
+	values := make([]float64, n)
+	for i, x := range list[:n] {
+		values[i] = x.Value
+	}
+	texts := shortAlike(values...)
+	longest := barWidth
+	for _, text := range texts {
+		longest = min(longest, barCellWidth-width-2-utf8.RuneCountInString(text))
+	}
+	longest = max(longest, 1)
 	var out []string
 	for i, x := range list[:n] {
 		bar := 0
 		if list[0].Value > 0 {
-			bar = min(max(int(math.Round(barWidth*x.Value/list[0].Value)), 0), barWidth)
+			bar = min(max(int(math.Round(float64(longest)*x.Value/list[0].Value)), 0), longest)
 		}
-		cell := padRight(truncateText(printableName(x.Column), barNameWidth), width) + " " +
-			strings.TrimLeft(strings.Repeat("█", bar)+" "+short(x.Value), " ")
+		cell := padRight(truncateText(printableName(x.Column), longNameWidth), width) + " " +
+			strings.TrimLeft(strings.Repeat("█", bar)+" "+texts[i], " ")
 		if i%2 == 1 {
 			out[len(out)-1] = padRight(out[len(out)-1], summaryMargin+barCellWidth) + "  " + cell
 			continue
@@ -343,9 +359,12 @@ var actions = map[string]string{
 }
 
 // briefLines is the maximum number of lines of a warning in a summary.
-func briefLines(k rank) int {
-	switch k {
+func briefLines(w pipeline.Warning) int {
+	switch rankOf(w) {
 	case rankError:
+		if w.Code == noTargetCode || w.Code == stage.CodeNoClasses { // the only reason why there is no model
+			return 7
+		}
 		return 4
 	case rankWarning:
 		return 3
@@ -367,7 +386,7 @@ func warningLines(w pipeline.Warning) []string {
 	if action != "" || rankOf(w) == rankNote {
 		text = firstSentence(text)
 	}
-	most := briefLines(rankOf(w))
+	most := briefLines(w)
 	lines := wrapText(heading(w)+" "+text+" "+action, SummaryWidth, "  ")
 	if len(lines) <= most {
 		return lines

@@ -1,0 +1,27 @@
+package chart
+
+import (
+	"regexp"
+	"strconv"
+	"testing"
+	"unicode/utf8"
+)
+
+// TestLastTick checks that the label of a tick at the right end of the axis stays in the picture, in the largest type.
+func TestLastTick(t *testing.T) {
+	p := Plot{Title: "t", Series: []Series{{X: []float64{0, 20200, 202000}, Y: []float64{0, 1, 2}}}}
+	found := 0
+	for _, m := range regexp.MustCompile(`<text x="([0-9.]+)"[^>]*>([0-9,]+)</text>`).FindAllStringSubmatch(string(p.SVG()), -1) {
+		at, err := strconv.ParseFloat(m[1], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if half := letter * float64(utf8.RuneCountInString(m[2])) / 2; at > 60 && at+half > width {
+			t.Errorf("%s ends at %v of %v", m[2], at+half, width)
+		}
+		found++
+	}
+	if found < 4 {
+		t.Errorf("%d labels were found", found)
+	}
+}
