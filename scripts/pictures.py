@@ -20,7 +20,7 @@ from PIL import Image, ImageChops
 SHOTS = {  # name: (width, height, part of the page, dark)
     "report": (1000, 900, "", False),
     "report-quality": (1000, 760, "quality", False),
-    "report-shapes": (1000, 905, "shapes", False),
+    "report-shapes": (1000, 995, "shapes", False),
     "report-budget": (1000, 900, "budget", False),
     "report-phone": (500, 900, "columns", True),
 }

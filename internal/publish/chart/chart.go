@@ -142,8 +142,8 @@ func replaceControls(s string) string {
 // mostLines is the maximum number of lines of a label, because untrusted names may be as long as a page.
 const mostLines = 8
 
-// breakLines breaks a text into lines of at most the given number of characters, between words if possible. It
-// shortens a text of more than mostLines lines.
+// breakLines breaks a text into lines of at most the given number of characters: between words if possible, else after a
+// mark within a name, such as that of month.day. It shortens a text of more than mostLines lines.
 func breakLines(s string, most int) []string {
 	var out []string
 	line := ""
@@ -161,8 +161,15 @@ func breakLines(s string, most int) []string {
 		flush()
 		letters := []rune(word)
 		for len(letters) > most {
-			out = append(out, string(letters[:most]))
-			letters = letters[most:]
+			end := most
+			for k := most; k > most/3; k-- {
+				if strings.ContainsRune("._-/:", letters[k-1]) {
+					end = k
+					break
+				}
+			}
+			out = append(out, string(letters[:end]))
+			letters = letters[end:]
 		}
 		line = string(letters)
 	}

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"testing"
 	"unicode/utf8"
@@ -23,5 +24,20 @@ func TestLastTick(t *testing.T) {
 	}
 	if found < 4 {
 		t.Errorf("%d labels were found", found)
+	}
+}
+
+// TestBreakLinesAtMarks checks that a long name is broken after a mark in it, if there is one.
+func TestBreakLinesAtMarks(t *testing.T) {
+	for text, want := range map[string][]string{
+		"Aufnahmedatum.month":     {"Aufnahmedatum.", "month"},
+		"default.payment.next":    {"default.payment.", "next"},
+		"a.bcdefghijklmnopqrstuv": {"a.bcdefghijklmnopq", "rstuv"},
+		"abcdefghijklmnopqrstuv":  {"abcdefghijklmnopqr", "stuv"},
+		"two words of a label":    {"two words of a", "label"},
+	} {
+		if got := breakLines(text, barLetter); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
 	}
 }

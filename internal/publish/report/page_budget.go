@@ -24,6 +24,11 @@ func importanceBlocks(r *Report) []document.Block {
 		unit = "in units of the score"
 	}
 	var bars []chart.Bar
+	values := make([]float64, len(list))
+	for i, x := range list {
+		values[i] = x.Value
+	}
+	texts := shortAlike(values...)
 	g := &document.Table{Head: []string{"column", "importance", "lower", "upper"}}
 	for i, x := range list {
 		if i < mostColumns {
@@ -33,7 +38,7 @@ func importanceBlocks(r *Report) []document.Block {
 					Value: x.Value,
 					Low:   x.Lower,
 					High:  x.Upper,
-					Text:  short(x.Value),
+					Text:  texts[i],
 				})
 		}
 		g.Rows = append(g.Rows,
