@@ -7,6 +7,7 @@
 #   scripts/release.sh --check           twice, in two folders, the second time with nothing compiled before; every
 #                                        file must be the same
 #   scripts/release.sh --out FOLDER      another folder than dist/
+#   scripts/release.sh --fast            archives are compressed less, for tests of their contents
 #
 # It writes archives, Python wheels, Debian packages, container images as OCI archives, a Homebrew
 # formula and a Scoop manifest (if their platforms were built), bills of materials with the licences
@@ -22,12 +23,13 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 platforms=(linux_amd64 linux_arm64 darwin_amd64 darwin_arm64 windows_amd64 windows_arm64)
-out=$root/dist check=''
+out=$root/dist check='' fast=''
 while (($#)); do
   case $1 in
   --here) platforms=("$(go env GOHOSTOS)_$(go env GOHOSTARCH)") ;;
   --only) platforms=("$2") && shift ;;
   --check) check=yes ;;
+  --fast) fast=-fast ;;
   --out) out=$2 && shift ;;
   *) printf 'release: unknown argument %s\n' "$1" >&2 && exit 2 ;;
   esac
@@ -68,7 +70,7 @@ build() {
         go build -trimpath -buildvcs=true -gcflags=all=-dwarf=false -ldflags='-s -w' -o "$out/bin/$platform/$name$suffix" "./cmd/$name")
     done
   done
-  (cd "$source/scripts/pack" && go run . -source "$source" -bin "$out/bin" -out "$out" -version "$version" \
+  (cd "$source/scripts/pack" && go run . ${fast:+"$fast"} -source "$source" -bin "$out/bin" -out "$out" -version "$version" \
     -modcache "$(go env GOMODCACHE)" -goroot "$(go env GOROOT)" -time "${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}")
 }
 

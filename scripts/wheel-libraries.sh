@@ -10,7 +10,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 which=${1:-both}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-wheel=$("$root/scripts/wheel.sh" here "$folder/dist")
+wheel=$("$root/scripts/wheel.sh" here "$folder/dist" --fast)
 mkdir -p "$folder/python"
 cp -r "$root/python/tests" "$folder/tests"
 cp -r "$root/testdata" "$folder/testdata"
@@ -24,7 +24,7 @@ try() {
   "$folder/$name/bin/python" -m pip install -q --disable-pip-version-check "$@" "$wheel"
   printf '\n== %s\n' "$name"
   "$folder/$name/bin/python" -m pip list --disable-pip-version-check | grep -iE '^(numpy|pandas|polars|pyarrow|scikit-learn|dptrain) '
-  (cd "$folder/tests" && env -u DPTRAIN -u PYTHONPATH PATH="$folder/$name/bin:$PATH" DPTRAIN_TESTDATA="$folder/testdata" DPTRAIN_TUTORIAL="$folder/python/tutorial" \
+  (cd "$folder/tests" && env -u DPTRAIN -u PYTHONPATH DPTRAIN_ALL_CHECKS=1 PATH="$folder/$name/bin:$PATH" DPTRAIN_TESTDATA="$folder/testdata" DPTRAIN_TUTORIAL="$folder/python/tutorial" \
     "$folder/$name/bin/python" -m pytest -q --no-header -p no:cacheprovider -W ignore --ignore test_pages.py)
 }
 

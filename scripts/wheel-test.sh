@@ -10,7 +10,7 @@ if [[ -z ${DPTRAIN_PYTHON:-} ]]; then
 fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-"$root/scripts/wheel.sh" here "$folder/dist"
+"$root/scripts/wheel.sh" here "$folder/dist" --fast
 "$DPTRAIN_PYTHON" -m venv --without-pip "$folder/env"
 "$DPTRAIN_PYTHON" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' >"$("$folder/env/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/libraries.pth"
 "$folder/env/bin/python" -m pip install -q --no-deps --no-index --disable-pip-version-check "$folder"/dist/*.whl

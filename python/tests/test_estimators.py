@@ -196,7 +196,7 @@ def test_classification(classification, loans):
 def test_labels_keep_their_type(loans):
     X, y = loans
     for labels in ((y == "yes").to_numpy(), (y == "yes").to_numpy().astype(int) * 7 - 3):
-        c = DPClassifier(3).fit(X, labels)
+        c = DPClassifier(3, method="joint-gram").fit(X, labels)
         assert c.classes_.tolist() == sorted(set(labels.tolist()))
         assert c.predict(X).dtype == labels.dtype and c.score(X, labels) > 0.6
 

@@ -129,10 +129,13 @@ def test_a_model_of_dates_reads_texts_and_objects(houses):
 
 
 METHODS = [
-    ("auto", {}), ("joint-gram", {}), ("adassp", {}), ("boosted-adassp", {}), ("boosted-additive", {}), ("boosted-kernel", {}),
+    ("joint-gram", {}), ("adassp", {}), ("boosted-adassp", {}), ("boosted-additive", {}), ("boosted-kernel", {}),
     ("tukey", {"ranges": {name: (0, 300) for name in ("area", "rooms", "age", "distance", "quality")}, "exclude": ["latitude", "longitude", "garden"], "fallback": "joint-gram"}),
 ]
-CLASS_METHODS = [("auto", {}), ("joint-gram", {}), ("boosted-additive", {}), ("boosted-kernel", {}), ("svm", {}), ("logistic", {}), ("prototypes", {}), ("brc", {})]
+CLASS_METHODS = [("joint-gram", {}), ("boosted-additive", {}), ("boosted-kernel", {}), ("svm", {}), ("logistic", {}), ("prototypes", {}), ("brc", {})]
+# A model that auto chose is of one of these kinds. scripts/long.sh wheel has it as well.
+if os.environ.get("DPTRAIN_ALL_CHECKS"):
+    METHODS, CLASS_METHODS = [("auto", {}), *METHODS], [("auto", {}), *CLASS_METHODS]
 
 
 def odd(X):
@@ -148,6 +151,7 @@ def test_regressions_predict_as_the_command(houses, method, more):
     X, y = houses
     settings = {"categories": {"ocean": OCEAN}, **more}
     model = DPRegressor(8, method=method, **settings).fit(X, y)
+    X = X.head(1000)
     for table in (X, odd(X), odd(X).tail(150)):  # the program predicts many records of a kernel
         np.testing.assert_allclose(model.predict(table), [float(row[0]) for row in by_program(model, table)], rtol=1e-9)
         parts = model.contributions(table)
@@ -163,6 +167,7 @@ def test_regressions_predict_as_the_command(houses, method, more):
 def test_classifiers_predict_as_the_command(loans, method, more):
     X, y = loans
     model = DPClassifier(8, method=method, classes=["yes", "no"], undeclared="numbers", **more).fit(X, y)
+    X = X.head(1000)
     for table in (X, odd(X), odd(X).tail(150)):  # the program predicts many records of a kernel
         assert model.predict(table).tolist() == [row[0] for row in by_program(model, table)]
         scores = model.decision_function(table)
@@ -245,7 +250,7 @@ def test_the_head_of_the_report_is_html(houses):
 def test_one_class_is_a_value_error():
     column = np.arange(200.0)
     with pytest.raises(TooFewClasses) as error:
-        DPClassifier(100, method="joint-gram", holdout=0).fit(np.column_stack([column, column % 7]), ["yes"] * 200)
+        DPClassifier(20, method="joint-gram", holdout=0).fit(np.column_stack([column, column % 7]), ["yes"] * 200)
     assert isinstance(error.value, ValueError) and isinstance(error.value, Abstained)
     assert error.value.code == 7
 
@@ -254,14 +259,14 @@ def test_prices_read_no_record(houses, loans, tmp_path):
     X, y = houses
     ledger = Ledger.create(tmp_path / "h.ledger", "h", epsilon=3)
     before = (tmp_path / "h.ledger").read_bytes()
-    run = DPRegressor(1, ledger=ledger)
+    run = DPRegressor(1, method="joint-gram", ledger=ledger)  # others are not priced in another way, but simulated for seconds
     plan = run.plan(X, y, runs=4)
     assert plan["guarantee"]["epsilon"] == 1 and plan["target"] == "price" and plan["ledger"]["dataset"] == "h" and "fit/all" in repr(plan)
     assert plan == run.plan(X[:0], y[:0], runs=4) == run.plan(X.sample(10), y.sample(10), runs=4)
     expected = run.explain(X, y, rows=[2000])
     assert [row["rows"] for row in expected["sizes"]] == [2000] and "R²" in expected.text
     assert (tmp_path / "h.ledger").read_bytes() == before and not hasattr(run, "release_")
-    plan = DPClassifier(1).plan(*loans)
+    plan = DPClassifier(1, method="joint-gram").plan(*loans)
     assert plan["target"] == "repaid"
     with pytest.raises(BudgetRefused):
         DPRegressor(1e-9, method="tukey").plan(X, y)

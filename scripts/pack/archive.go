@@ -3,8 +3,9 @@ package main
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
-	"time"
+	"io"
 )
 
 // A file is a file of an archive.
@@ -38,11 +39,11 @@ func (p *program) packArchive() error {
 	for i := range files {
 		files[i].name = p.baseName() + "/" + files[i].name
 	}
-	pack := newTarball
+	pack := p.newTarball
 	if p.system == "windows" {
-		pack = newZip
+		pack = p.newZip
 	}
-	content, err := pack(files, p.when)
+	content, err := pack(files)
 	if err != nil {
 		return err
 	}
@@ -58,13 +59,17 @@ func (p *program) archiveName() string {
 }
 
 // newTarball packs files in their order, with the folders that come before them.
-func newTarball(files []file, when time.Time) ([]byte, error) {
+func (r release) newTarball(files []file) ([]byte, error) {
 	var out bytes.Buffer
-	zw, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	level := gzip.BestCompression
+	if r.fast {
+		level = gzip.BestSpeed
+	}
+	zw, err := gzip.NewWriterLevel(&out, level)
 	if err != nil {
 		return nil, err
 	}
-	if err := writeTar(zw, files, when); err != nil {
+	if err := writeTar(zw, files, r.when); err != nil {
 		return nil, err
 	}
 	if err := zw.Close(); err != nil {
@@ -74,14 +79,19 @@ func newTarball(files []file, when time.Time) ([]byte, error) {
 }
 
 // newZip packs files in their order.
-func newZip(files []file, when time.Time) ([]byte, error) {
+func (r release) newZip(files []file) ([]byte, error) {
 	var out bytes.Buffer
 	zw := zip.NewWriter(&out)
+	if r.fast {
+		zw.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
+			return flate.NewWriter(w, flate.BestSpeed)
+		})
+	}
 	for _, f := range files {
 		header := zip.FileHeader{
 			Name:     f.name,
 			Method:   zip.Deflate,
-			Modified: when,
+			Modified: r.when,
 		}
 		header.CreatorVersion = 3 << 8 // Unix, whose modes follow
 		header.ExternalAttrs = uint32(0o100000|f.fileMode()) << 16

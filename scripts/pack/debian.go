@@ -26,12 +26,11 @@ Description: differentially private training of regressions and classifiers
  dptrain trains models on tables of records about people. What it publishes
  hides, up to a budget epsilon, whether any one record was in the table.
 `, version, p.arch, (len(p.code)+len(licence)+len(p.notices)+len(p.bill)+1023)/1024)
-	control2, err := newTarball([]file{{"./", nil, false}, {"./control", []byte(control), false}},
-		p.when)
+	control2, err := p.newTarball([]file{{"./", nil, false}, {"./control", []byte(control), false}})
 	if err != nil {
 		return err
 	}
-	data, err := newTarball([]file{
+	data, err := p.newTarball([]file{
 		{"./", nil, false},
 		{"./usr/", nil, false},
 		{"./usr/bin/", nil, false},
@@ -42,7 +41,7 @@ Description: differentially private training of regressions and classifiers
 		{"./usr/share/doc/dptrain/copyright", licence, false},
 		{"./usr/share/doc/dptrain/third-party-licenses", p.notices, false},
 		{"./usr/share/doc/dptrain/dptrain.cdx.json", p.bill, false},
-	}, p.when)
+	})
 	if err != nil {
 		return err
 	}

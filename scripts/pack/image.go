@@ -75,9 +75,9 @@ func (p *program) packImage() error {
 	if err != nil {
 		return err
 	}
-	layer, err := newTarball([]file{
+	layer, err := p.newTarball([]file{
 		{"LICENSE", licence, false}, {"THIRD_PARTY_LICENSES.txt", p.notices, false}, {"data/", nil, false}, {"dptrain", p.code, true},
-	}, p.when)
+	})
 	if err != nil {
 		return err
 	}

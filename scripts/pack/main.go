@@ -28,6 +28,7 @@ type release struct {
 	source  string    // the folder of the sources
 	bin     string    // contains OS_ARCH/dptrain, with .exe for Windows
 	out     string
+	fast    bool // archives are compressed less, for tests
 
 	licenses *licenses
 }
@@ -59,6 +60,7 @@ func runCommand(args []string, stdout io.Writer) error {
 	set.StringVar(&r.source, "source", ".", "the folder of the sources")
 	set.StringVar(&r.bin, "bin", "", "the folder of the programs")
 	set.StringVar(&r.out, "out", "", "the folder to write to")
+	set.BoolVar(&r.fast, "fast", false, "compress less, for tests of the files")
 	cache := set.String("modcache", "", "the folder of GOMODCACHE")
 	goRoot := set.String("goroot", "", "the folder of GOROOT")
 	if err := set.Parse(args); err != nil {

@@ -179,7 +179,7 @@ func packSelf(t *testing.T) (out, stdout string) {
 		}
 	}
 	printed := new(bytes.Buffer)
-	args := []string{"-version", "v1.2.3", "-time", "1700000000", "-source", "../..", "-bin",
+	args := []string{"-fast", "-version", "v1.2.3", "-time", "1700000000", "-source", "../..", "-bin",
 		filepath.Dir(platform), "-out", out, "-modcache", goEnv(t, "GOMODCACHE"), "-goroot",
 		goEnv(t, "GOROOT")}
 	if err := runCommand(args, printed); err != nil {

@@ -63,8 +63,7 @@ func (p *program) packWheel() error {
 			base64.RawURLEncoding.EncodeToString(sum[:]), len(f.content))
 	}
 	record.WriteString(info + "RECORD,,\n")
-	content, err := newZip(append(files, file{info + "RECORD", []byte(record.String()), false}),
-		p.when)
+	content, err := p.newZip(append(files, file{info + "RECORD", []byte(record.String()), false}))
 	if err != nil {
 		return err
 	}
