@@ -3,7 +3,6 @@ package docs
 import (
 	"bytes"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -83,37 +82,26 @@ func sourceOf(programs []string) string {
 	return "package main\n\nimport (\n" + imports.String() + ")\n\nfunc main() {}\n" + body.String()
 }
 
-// buildElsewhere builds a program in a separate module, from this module and the module cache, with the flags of this
-// build: other flags would compile all its dependencies again. It returns the output of the go command.
+// buildElsewhere builds a program in a separate module, in a workspace with this module, from the module cache, with the
+// flags of this build. A replaced dependency has other file names under -trimpath, and so would compile again. It returns
+// the output of the go command.
 func buildElsewhere(t *testing.T, source string) (string, error) {
 	t.Helper()
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := fs.ReadFile(tree, "go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	mod := strings.Replace(
-		string(text),
-		"module github.com/dptrain/dptrain\n",
-		"module example.com/program\n",
-		1,
-	) +
-		"\nrequire github.com/dptrain/dptrain v0.0.0\n\nreplace github.com/dptrain/dptrain => " +
-		root + "\n"
-	sums, err := fs.ReadFile(tree, "go.sum")
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
+	workspace := filepath.Join(dir, "go.work")
 	for name, content := range map[string]string{
-		"go.mod":  mod,
-		"go.sum":  string(sums),
-		"main.go": source,
+		workspace: fmt.Sprintf(
+			"go 1.26.0\n\nuse (\n\t.\n\t%q\n)\n",
+			root,
+		),
+		filepath.Join(dir, "go.mod"):  "module example.com/program\n\ngo 1.26.0\n",
+		filepath.Join(dir, "main.go"): source,
 	} {
-		err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600)
+		err := os.WriteFile(name, []byte(content), 0o600)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,9 +115,8 @@ func buildElsewhere(t *testing.T, source string) (string, error) {
 		slices.DeleteFunc(os.Environ(), func(v string) bool {
 			return strings.HasPrefix(v, "GOWORK=")
 		}),
-		"GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod",
 		"GOPROXY=off",
-		"GOWORK=off",
+		"GOWORK="+workspace,
 	)
 	var out bytes.Buffer
 	cmd.Stdout = &out
