@@ -1,7 +1,7 @@
 //go:build ignore
 
 // Command typecheck type-checks all packages of this module and of experiments/, and their tests, for one processor, without
-// the tag replay. It looks for shifts and atomic operations that are wrong there, and with -unused for unused code.
+// the tag replay. It looks for shifts, atomic operations and assembly that are wrong there, and with -unused for unused code.
 // It compiles nothing, so it takes a fraction of the time of `go vet`:
 //
 //	go run -modfile=tools.mod scripts/typecheck.go 386
@@ -15,6 +15,7 @@ import (
 	"flag"
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/parser"
 	"go/token"
 	"os"
@@ -24,7 +25,9 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/checker"
+	"golang.org/x/tools/go/analysis/passes/asmdecl"
 	"golang.org/x/tools/go/analysis/passes/atomicalign"
+	"golang.org/x/tools/go/analysis/passes/framepointer"
 	"golang.org/x/tools/go/analysis/passes/shift"
 	"golang.org/x/tools/go/packages"
 	"honnef.co/go/tools/unused"
@@ -43,7 +46,8 @@ func main() {
 		fail(err)
 	}
 	findings := reportTypes(own)
-	analyzers := []*analysis.Analyzer{shift.Analyzer, atomicalign.Analyzer}
+	build.Default.GOARCH = flag.Arg(0) // framepointer reads it
+	analyzers := []*analysis.Analyzer{shift.Analyzer, atomicalign.Analyzer, asmdecl.Analyzer, framepointer.Analyzer}
 	if *findUnused {
 		analyzers = append(analyzers, unused.Analyzer.Analyzer)
 	}
