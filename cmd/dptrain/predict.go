@@ -116,19 +116,8 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 	if stdin, piped := tablefile.Stdin(dataPath); piped {
 		in.path, in.stdin = stdin, a.stdin
 	}
-	if flags.append && in.isParquet() {
-		return usagef(
-			"--append supports only CSV and TSV tables; without it, predict prints one prediction per row")
-	}
-	if flags.append && in.isJSON() && !flags.format.set.Changed("header") {
-		return usagef(
-			"--append copies the columns of a table, and JSON Lines do not list theirs; name the columns to copy with --header a,b,c")
-	}
-	if flags.append && flags.json {
-		return usagef("--append writes CSV and cannot be combined with --json")
-	}
-	if flags.safe && flags.json {
-		return usagef("--spreadsheet-safe is for CSV and cannot be combined with --json")
+	if err := flags.checkOutput(in); err != nil {
+		return err
 	}
 	score := newScorer(model)
 	if flags.interval != "" {
@@ -174,8 +163,25 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 	return in.explainHeader(err, modelPath, unpublished)
 }
 
+// checkOutput returns an error for options of the output that contradict each other or do not suit the table.
+func (f *predictFlags) checkOutput(in *input) error {
+	switch {
+	case f.append && in.isParquet():
+		return usagef(
+			"--append supports only CSV and TSV tables; without it, predict prints one prediction per row")
+	case f.append && in.isJSON() && !f.format.set.Changed("header"):
+		return usagef(
+			"--append copies the columns of a table, and JSON Lines do not list theirs; name the columns to copy with --header a,b,c")
+	case f.append && f.json:
+		return usagef("--append writes CSV and cannot be combined with --json")
+	case f.safe && f.json:
+		return usagef("--spreadsheet-safe is for CSV and cannot be combined with --json")
+	}
+	return nil
+}
+
 // reading returns the options for reading the table: numbers as in training, and the rest from the published recipe,
-// which is zero if there is none. Flags override both.
+// which may be zero. Flags override both.
 func (f *predictFlags) reading(
 	numbers dataset.Numbers,
 	published recipe.Data,

@@ -39,9 +39,11 @@ print(json.dumps([in_parameters(text) for text in json.load(sys.stdin)]))`
 	}
 	cmd := exec.Command(python, "-B", "-c", program, folder)
 	cmd.Stdin = strings.NewReader(string(input))
+	var problems strings.Builder
+	cmd.Stderr = &problems
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("%v: %s", err, err.(*exec.ExitError).Stderr)
+		t.Fatalf("%v: %s", err, problems.String())
 	}
 	var got []string
 	if err := json.Unmarshal(out, &got); err != nil || len(got) != len(messages) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestPlanNotesColumnsReadAsText checks that a plan names the columns of which --by and --encode make categories, unless their
+// TestPlanNotesColumnsReadAsText checks that a plan names the columns that --by and --encode turn into categories, unless their
 // categories are listed.
 func TestPlanNotesColumnsReadAsText(t *testing.T) {
 	chdirTemp(t)

@@ -27,7 +27,7 @@ func (p *Pipeline) ReadAsText(column string) string {
 }
 
 // numberWarnings describes columns that groups or a target encoding make categories of, although their values seem to be
-// numbers: those that were found are, or none was frequent enough. It depends on released values only.
+// numbers: those that were found are, or all were too rare to be found. It depends on released values only.
 func (p *Pipeline) numberWarnings(f stage.Findings) []Warning {
 	var out []Warning
 	for _, v := range f.Vocabulary {
