@@ -154,7 +154,7 @@ function showCure(advice) {
     $("run-status").append(advice);
     return;
   }
-  $("run-status").append(advice, " Check: ", ...fields.flatMap(field => [fieldLink(field), " "]));
+  $("run-status").append(advice.replace(/\.?$/, ". Check: "), ...fields.flatMap(field => [fieldLink(field), " "]));
 }
 
 const fieldLink = field => el("button", { type: "button", class: "link", click: () => focusField(field, go) }, `Go to “${labelOf(field)}”`);
