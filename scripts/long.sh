@@ -18,7 +18,8 @@
 #   scripts/long.sh fresh      all tests with fresh randomness instead of seeds, then 200 runs of every statistical test, whose
 #                              margins are printed (scripts/fresh.sh; RUNS=20 has fewer)
 #   scripts/long.sh exports    exported models on 10,000 records of each kind in every runtime
-#   scripts/long.sh serve      requests to a server for a minute
+#   scripts/long.sh python     the tests of the Python package with every check of scikit-learn for every kind of classifier
+#   scripts/long.sh serve      requests to a server for a minute, and 1,200 random tables of each form
 #   scripts/long.sh pages      what the pages show and no test runs: a release, its ways in, databases, suites (not part of all:
 #                              hours; QUICK=1 has few trials; PAGE=docs/guide/install.md names one)
 #   scripts/long.sh wheel      the Python wheel with the oldest and the newest libraries that it supports (not part of all: it
@@ -70,8 +71,8 @@ machines() {
   rm -r "$dir"
 }
 
-case $part in all | empty | floors | peak | fuzz | kill | soak | replay | exports | fresh | machines | serve | sql | pages | wheel | coverage | coverage-classes | coverage-describe) ;; *)
-  echo "usage: scripts/long.sh [all|empty|floors|peak|fuzz|kill|soak|replay|fresh|serve|sql|pages|wheel|machines] [time for each fuzz target] | coverage FILE | coverage-classes FILE | coverage-describe" >&2
+case $part in all | empty | floors | peak | fuzz | kill | soak | replay | exports | python | fresh | machines | serve | sql | pages | wheel | coverage | coverage-classes | coverage-describe) ;; *)
+  echo "usage: scripts/long.sh [all|empty|floors|peak|fuzz|kill|soak|replay|exports|python|fresh|serve|sql|pages|wheel|machines] [time for each fuzz target] | coverage FILE | coverage-classes FILE | coverage-describe" >&2
   exit 2
   ;;
 esac
@@ -118,7 +119,11 @@ fi
 if [[ $part == all || $part == exports ]]; then
   step scripts/runtimes.sh go test ./internal/export -count 1 -timeout 60m -args -records 10000
 fi
+if [[ $part == all || $part == python ]]; then
+  step env DPTRAIN_ALL_CHECKS=1 scripts/runtimes.sh scripts/wheel-test.sh
+fi
 if [[ $part == all || $part == serve ]]; then
+  step go test ./cmd/dptrain -run '^TestServeEqualsPredict$' -count 1 -timeout 10m -args -served-tables 1200
   step go test ./internal/serve -run '^TestLoad$' -count 1 -v -timeout 10m -args -load 60s
 fi
 if [[ $part == pages ]]; then

@@ -41,7 +41,7 @@ model: {method: svm}
 		code := a.run(
 			t.Context(),
 			strings.Fields(
-				"audit recipe.yaml --own-table --force --runs 600 --records 1 --confidence 0.999999"),
+				"audit recipe.yaml --own-table --force --runs 250 --records 1 --confidence 0.999999"),
 		)
 		got[i] = result{code, stdout.String(), stderr.String()}
 		x := ownVerdict(t, "out")

@@ -164,7 +164,7 @@ func TestOwnAuditVerdicts(t *testing.T) {
 func TestOwnAuditIsWrittenNextToARun(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "line.csv", lineCSV(40))
-	writeFile(t, "recipe.yaml", goodRecipe)
+	writeFile(t, "recipe.yaml", goodRecipe+"model: {method: joint-gram}\n")
 	if got := dptrain(t, "fit", "recipe.yaml"); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
@@ -218,7 +218,7 @@ func TestOwnAuditUnits(t *testing.T) {
 func TestOwnAuditInterrupted(t *testing.T) {
 	chdirTemp(t)
 	writeFile(t, "line.csv", lineCSV(40))
-	writeFile(t, "recipe.yaml", goodRecipe)
+	writeFile(t, "recipe.yaml", goodRecipe+"model: {method: joint-gram}\n")
 	want := result{exitInterrupted, "", "dptrain: interrupted\n"}
 	for _, at := range []string{"read", "audit", "write"} {
 		ctx, cancel := context.WithCancel(t.Context())

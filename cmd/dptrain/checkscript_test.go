@@ -281,11 +281,11 @@ func TestStoppedRunIsConsistent(t *testing.T) {
 	writeCheckedTable(t)
 	var pairs []string
 	for name, recipe := range map[string]string{
-		"records": "data: {path: table.csv, target: word, exclude: [id]}\nprivacy: {epsilon: 20}\n",
+		"records": "data: {path: table.csv, target: word, exclude: [id]}\nprivacy: {epsilon: 5}\n",
 		"units": "data: {path: table.csv, target: word}\n" +
-			"privacy: {epsilon: 20, unit: {column: id, max_rows: 2}}\nmodel: {method: joint-gram}\n",
+			"privacy: {epsilon: 5, unit: {column: id, max_rows: 2}}\nmodel: {method: joint-gram}\n",
 		"basic": "data: {path: table.csv, target: word, exclude: [id]}\n" +
-			"privacy: {epsilon: 20, composition: basic}\nmodel: {method: joint-gram}\n",
+			"privacy: {epsilon: 5, composition: basic}\nmodel: {method: joint-gram}\n",
 	} {
 		writeFile(t, "r.yaml", recipe)
 		if r := dptrain(t, "fit", "r.yaml", "--out", name, "--quiet"); r.code != exitAbstained {
@@ -304,7 +304,7 @@ func TestStoppedRunIsConsistent(t *testing.T) {
 	}
 	for _, said := range runScripts(t, pairs...) {
 		if !strings.HasPrefix(said, "ok epsilon ") ||
-			!strings.HasSuffix(said, "the report says 20") {
+			!strings.HasSuffix(said, "the report says 5") {
 			t.Errorf("%q", said)
 		}
 	}

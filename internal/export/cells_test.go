@@ -379,7 +379,28 @@ type way struct {
 	// expects returns the prediction of the path if it differs from the value read by the fit; nil means that it
 	// never differs.
 	expects func(k *columnKind, f *form, fit float64) float64
-	predict func(t *testing.T, k *columnKind, forms []form) []float64
+	// predict returns the predictions for the cells of each column, from one process if it needs any.
+	predict func(t *testing.T, columns []columnCells) [][]float64
+}
+
+// columnCells are the cells that a path is given in a column of one kind.
+type columnCells struct {
+	kind  *columnKind
+	forms []form
+}
+
+// eachColumn predicts the columns one by one.
+func eachColumn(
+	predict func(t *testing.T, k *columnKind, forms []form) []float64,
+) func(*testing.T, []columnCells) [][]float64 {
+	return func(t *testing.T, columns []columnCells) [][]float64 {
+		t.Helper()
+		out := make([][]float64, len(columns))
+		for i, c := range columns {
+			out[i] = predict(t, c.kind, c.forms)
+		}
+		return out
+	}
 }
 
 func isText(_ *columnKind, f *form) bool {
@@ -403,46 +424,46 @@ func allWays() []way {
 			name:    "`fit`: CSV",
 			takes:   "text without line breaks",
 			accepts: isLine,
-			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
+			predict: eachColumn(func(t *testing.T, k *columnKind, forms []form) []float64 {
 				return k.fitPredictions(t, "x.csv", csvOf(t, forms))
-			},
+			}),
 		},
 		{
 			name:  "`fit`: JSON Lines",
 			takes: "everything",
-			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
+			predict: eachColumn(func(t *testing.T, k *columnKind, forms []form) []float64 {
 				return k.fitPredictions(t, "x.jsonl", jsonLinesOf(t, forms))
-			},
+			}),
 		},
 		{
 			name:    "`fit`: Parquet",
 			takes:   "text here; columns of numbers, booleans and dates keep their types",
 			accepts: isText,
-			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
+			predict: eachColumn(func(t *testing.T, k *columnKind, forms []form) []float64 {
 				return k.fitPredictions(t, "x.parquet", parquetOf(t, forms))
-			},
+			}),
 		},
 		{
 			name:    "`predict`: CSV",
 			takes:   "text without line breaks",
 			accepts: isLine,
-			predict: predictFile("x.csv", csvOf),
+			predict: eachColumn(predictFile("x.csv", csvOf)),
 		},
 		{
 			name:    "`predict`: JSON Lines",
 			takes:   "everything",
-			predict: predictFile("x.jsonl", jsonLinesOf),
+			predict: eachColumn(predictFile("x.jsonl", jsonLinesOf)),
 		},
 		{
 			name:    "`predict`: Parquet",
 			takes:   "as `fit`",
 			accepts: isText,
-			predict: predictFile("x.parquet", parquetOf),
+			predict: eachColumn(predictFile("x.parquet", parquetOf)),
 		},
 		{
 			name:  "`serve`: JSON",
 			takes: "everything",
-			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
+			predict: eachColumn(func(t *testing.T, k *columnKind, forms []form) []float64 {
 				lines := strings.Split(
 					strings.TrimSpace(string(jsonLinesOf(t, forms))),
 					"\n",
@@ -453,37 +474,37 @@ func allWays() []way {
 					"application/json",
 					`{"records": [`+strings.Join(lines, ",")+`]}`,
 				)
-			},
+			}),
 		},
 		{
 			name:  "`serve`: JSON Lines",
 			takes: "everything",
-			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
+			predict: eachColumn(func(t *testing.T, k *columnKind, forms []form) []float64 {
 				return serverPredictions(
 					t,
 					k,
 					"application/x-ndjson",
 					string(jsonLinesOf(t, forms)),
 				)
-			},
+			}),
 		},
 		{
 			name:    "`serve`: CSV",
 			takes:   "text without line breaks",
 			accepts: isLine,
-			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
+			predict: eachColumn(func(t *testing.T, k *columnKind, forms []form) []float64 {
 				return serverPredictions(t, k, "text/csv", string(csvOf(t, forms)))
-			},
+			}),
 		},
 		{
 			name:    "Go: `PredictRecord`",
 			takes:   "everything",
-			predict: predictRecords,
+			predict: eachColumn(predictRecords),
 		},
 		{
 			name:    "Python: `predict`",
 			takes:   "everything",
-			predict: predictFrame,
+			predict: predictFrames,
 		},
 	}
 	for i, title := range []string{"Python", "JavaScript", "Go"} {
@@ -500,22 +521,7 @@ func allWays() []way {
 				name:    "`export`: " + title,
 				takes:   takes,
 				accepts: accepts,
-				predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
-					records := make([]map[string]any, len(forms))
-					for j, f := range forms {
-						records[j] = map[string]any{"cell": json.RawMessage(f.jsonValue(t))}
-					}
-					answers := runtimes[i].runModels(
-						t,
-						[]regression.Model{k.newModel()},
-						[][]map[string]any{records},
-					)[0]
-					list := make([]float64, len(answers))
-					for j, a := range answers {
-						list[j] = a.Prediction.(float64)
-					}
-					return list
-				},
+				predict: runtimes[i].predictCells,
 			},
 		)
 	}
@@ -523,7 +529,7 @@ func allWays() []way {
 		name:    "`export`: ONNX",
 		takes:   "trimmed NFC text, numbers as doubles, and the parts of dates",
 		accepts: inGraph,
-		predict: predictGraph,
+		predict: predictGraphs,
 	})
 	for i := range databases {
 		db := &databases[i]
@@ -547,6 +553,33 @@ func allWays() []way {
 			expects: plainOnly,
 			predict: db.predictCells,
 		})
+	}
+	return out
+}
+
+// predictCells predicts with exported programs, all in one process.
+func (rt *runtime) predictCells(t *testing.T, columns []columnCells) [][]float64 {
+	t.Helper()
+	models := make([]regression.Model, len(columns))
+	records := make([][]map[string]any, len(columns))
+	for i, c := range columns {
+		models[i] = c.kind.newModel()
+		for _, f := range c.forms {
+			records[i] = append(records[i], map[string]any{"cell": json.RawMessage(f.jsonValue(t))})
+		}
+	}
+	out := make([][]float64, len(columns))
+	for i, answers := range rt.runModels(t, models, records) {
+		out[i] = numbersOf(answers)
+	}
+	return out
+}
+
+// numbersOf returns the predictions of answers that are numbers.
+func numbersOf(answers []answer) []float64 {
+	out := make([]float64, len(answers))
+	for i, a := range answers {
+		out[i] = a.Prediction.(float64)
 	}
 	return out
 }
@@ -578,26 +611,35 @@ func plainOnly(k *columnKind, f *form, fit float64) float64 {
 	return fit
 }
 
-// buildProgram returns the path of the program, and builds it at the first call. TestCells sets it.
-var buildProgram func() (string, error)
+// programFolder is the folder of the program, once it is built.
+var programFolder string
 
-// programIn returns a buildProgram function that builds into a folder.
-func programIn(dir string) func() (string, error) {
-	return sync.OnceValues(func() (string, error) {
-		path := filepath.Join(dir, "dptrain")
-		out, err := exec.CommandContext(
-			context.Background(),
-			"go",
-			"build",
-			"-o",
-			path,
-			"../../cmd/dptrain",
-		).CombinedOutput() //nolint:gosec // ours
-		if err != nil {
-			return "", fmt.Errorf("%w: %s", err, out)
-		}
-		return path, nil
-	})
+// buildProgram builds the program at the first call, for all tests, and returns its path.
+var buildProgram = sync.OnceValues(func() (path string, err error) {
+	if programFolder, err = os.MkdirTemp("", "dptrain-export-test-"); err != nil {
+		return "", err
+	}
+	path = filepath.Join(programFolder, "dptrain")
+	out, err := exec.CommandContext(
+		context.Background(),
+		"go",
+		"build",
+		"-o",
+		path,
+		"../../cmd/dptrain",
+	).CombinedOutput() //nolint:gosec // ours
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if programFolder != "" {
+		_ = os.RemoveAll(programFolder)
+	}
+	os.Exit(code) //nolint:forbidigo // a TestMain ends its process
 }
 
 // builtProgram returns the path of the program.
@@ -740,10 +782,25 @@ func predictRecords(t *testing.T, k *columnKind, forms []form) []float64 {
 	return out
 }
 
-// predictFrame predicts with the estimator of the Python package.
-func predictFrame(t *testing.T, k *columnKind, forms []form) []float64 {
+// predictFrames predicts with the estimator of the Python package.
+func predictFrames(t *testing.T, columns []columnCells) [][]float64 {
 	t.Helper()
 	folder, err := filepath.Abs("../../python")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type question struct {
+		Release string
+		Lines   []string
+	}
+	questions := make([]question, len(columns))
+	for i, c := range columns {
+		questions[i] = question{
+			filepath.Dir(writeModel(t, c.kind.newModel())),
+			strings.Split(strings.TrimSpace(string(jsonLinesOf(t, c.forms))), "\n"),
+		}
+	}
+	input, err := json.Marshal(questions)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -755,39 +812,47 @@ try:
     from dptrain import load
 except ImportError as e:
     sys.exit("No module named: %s" % e)
-records = [json.loads(line) for line in sys.stdin]
-frame = pandas.DataFrame({k: pandas.Series([r[k] for r in records], dtype=object) for k in ("row", "cell")})
-print(json.dumps(load(sys.argv[2]).predict(frame).tolist()))
-`, folder, filepath.Dir(writeModel(t, k.newModel()))) //nolint:gosec // ours
+answers = []
+for question in json.load(sys.stdin):
+    records = [json.loads(line) for line in question["Lines"]]
+    frame = pandas.DataFrame({k: pandas.Series([r[k] for r in records], dtype=object) for k in ("row", "cell")})
+    answers.append(load(question["Release"]).predict(frame).tolist())
+print(json.dumps(answers))
+`, folder) //nolint:gosec // ours
 	cmd.Env = append(
 		os.Environ(),
 		"DPTRAIN="+builtProgram(t),
 		"PYTHONDONTWRITEBYTECODE=1",
 	)
-	cmd.Stdin = bytes.NewReader(jsonLinesOf(t, forms))
-	var out []float64
+	cmd.Stdin = bytes.NewReader(input)
+	var out [][]float64
 	if err := json.Unmarshal(harnessOutput(t, cmd), &out); err != nil {
 		t.Fatal(err)
 	}
 	return out
 }
 
-// predictGraph predicts in onnxruntime.
-func predictGraph(t *testing.T, k *columnKind, forms []form) []float64 {
+// predictGraphs predicts in onnxruntime.
+func predictGraphs(t *testing.T, columns []columnCells) [][]float64 {
 	t.Helper()
-	var file bytes.Buffer
-	if err := ONNX(&file, k.newModel()); err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "cells.onnx"), file.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
+	inputs := map[string]any{}
+	for i, c := range columns {
+		var file bytes.Buffer
+		if err := ONNX(&file, c.kind.newModel()); err != nil {
+			t.Fatal(err)
+		}
+		name := strconv.Itoa(i)
+		if err := os.WriteFile(filepath.Join(dir, name+".onnx"), file.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var texts []string
+		for _, f := range c.forms {
+			texts = append(texts, f.text)
+		}
+		inputs[name] = map[string]any{"cell": texts}
 	}
-	var texts []string
-	for _, f := range forms {
-		texts = append(texts, f.text)
-	}
-	input, err := json.Marshal(map[string]any{"cells": map[string]any{"cell": texts}})
+	input, err := json.Marshal(inputs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -803,19 +868,20 @@ func predictGraph(t *testing.T, k *columnKind, forms []form) []float64 {
 	if err := json.Unmarshal(harnessOutput(t, cmd), &answers); err != nil {
 		t.Fatal(err)
 	}
-	var out []float64
-	for _, a := range answers["cells"] {
-		out = append(out, a.Prediction.(float64))
+	out := make([][]float64, len(columns))
+	for i := range columns {
+		out[i] = numbersOf(answers[strconv.Itoa(i)])
 	}
 	return out
 }
 
-// predictCells predicts in a database: texts in a text column, and each value in a column of its type.
-func (db *database) predictCells(t *testing.T, k *columnKind, forms []form) []float64 {
+// predictCells predicts in a database: the texts of a column in a text column, and each value in a column of its
+// type.
+func (db *database) predictCells(t *testing.T, columns []columnCells) [][]float64 {
 	t.Helper()
 	var sql strings.Builder
 	tables := 0
-	ask := func(kind string, cells []string) {
+	ask := func(k *columnKind, kind string, cells []string) {
 		table := fmt.Sprintf("dp_cells_%d", tables)
 		tables++
 		fmt.Fprintf(
@@ -841,32 +907,51 @@ func (db *database) predictCells(t *testing.T, k *columnKind, forms []form) []fl
 		sql.WriteString(strings.TrimSuffix(strings.TrimSpace(query.String()), ";") +
 			" ORDER BY i;\n")
 	}
-	var texts []string
-	for _, f := range forms {
-		if f.literal == "" {
-			texts = append(texts, quoteLiteral(f.text))
+	cells := 0
+	for _, c := range columns {
+		var texts []string
+		for _, f := range c.forms {
+			if f.literal == "" {
+				texts = append(texts, quoteLiteral(f.text))
+			}
 		}
-	}
-	ask("TEXT", texts)
-	for _, f := range forms {
-		if f.literal != "" {
-			ask(f.sql[0], []string{f.sql[1]})
+		ask(c.kind, "TEXT", texts)
+		for _, f := range c.forms {
+			if f.literal != "" {
+				ask(c.kind, f.sql[0], []string{f.sql[1]})
+			}
 		}
+		cells += len(c.forms)
 	}
 	var all []string
 	for _, row := range db.run(t, sql.String()) {
 		all = append(all, row[2])
 	}
 	got := parseLines(t, all)
-	if len(got) != len(forms) {
+	if len(got) != cells {
 		t.Fatalf(
 			"%d rows of %d",
-			len(got), len(forms),
+			len(got), cells,
 		)
 	}
-	out := make([]float64, len(forms))
+	out := make([][]float64, len(columns))
+	for i, c := range columns {
+		out[i] = inOrderOf(c.forms, got[:len(c.forms)])
+		got = got[len(c.forms):]
+	}
+	return out
+}
+
+// inOrderOf returns predictions for forms in their order, from those for the texts followed by those for the values.
+func inOrderOf(forms []form, got []float64) []float64 {
 	text := 0
-	value := len(texts)
+	value := 0
+	for _, f := range forms {
+		if f.literal == "" {
+			value++
+		}
+	}
+	out := make([]float64, len(forms))
 	for i, f := range forms {
 		at := &text
 		if f.literal != "" {
@@ -882,7 +967,6 @@ func (db *database) predictCells(t *testing.T, k *columnKind, forms []form) []fl
 // cell as a fit does, for texts in the notations of people and programs and for all JSON types, in columns of every
 // kind. docs/reference/cells.md shows the table.
 func TestCells(t *testing.T) {
-	buildProgram = programIn(t.TempDir())
 	forms := slices.Concat(textForms, brokenForms, valueForms)
 	fits := make([][]float64, len(columnKinds))
 	for i := range columnKinds {
@@ -909,48 +993,62 @@ func TestCells(t *testing.T) {
 				" ", "-",
 			).Replace(w.name),
 			func(t *testing.T) {
-				for i := range columnKinds {
-					w.checkForms(t, &columnKinds[i], forms, fits[i])
-				}
+				w.checkForms(t, forms, fits)
 			},
 		)
 	}
 	checkPage(t, forms, fits)
 }
 
-// checkForms compares the predictions of a path with the values of the fit.
-func (w *way) checkForms(t *testing.T, k *columnKind, forms []form, fit []float64) {
+// checkForms compares the predictions of a path with the values of the fits.
+func (w *way) checkForms(t *testing.T, forms []form, fits [][]float64) {
 	t.Helper()
-	var given []form
-	var want []float64
-	for i := range forms {
-		f := &forms[i]
-		if w.accepts != nil && !w.accepts(k, f) {
-			continue
+	var columns []columnCells
+	var wants [][]float64
+	for i := range columnKinds {
+		c := columnCells{kind: &columnKinds[i]}
+		var want []float64
+		for j := range forms {
+			f := &forms[j]
+			if w.accepts != nil && !w.accepts(c.kind, f) {
+				continue
+			}
+			y := fits[i][j]
+			if w.expects != nil {
+				y = w.expects(c.kind, f, y)
+			}
+			c.forms = append(c.forms, *f)
+			want = append(want, y)
 		}
-		y := fit[i]
-		if w.expects != nil {
-			y = w.expects(k, f, y)
+		if len(want) > 0 {
+			columns = append(columns, c)
+			wants = append(wants, want)
 		}
-		given = append(given, *f)
-		want = append(want, y)
 	}
-	if len(given) == 0 {
-		return
+	got := w.predict(t, columns)
+	if len(got) != len(columns) {
+		t.Fatalf("%d columns of %d", len(got), len(columns))
 	}
-	got := w.predict(t, k, given)
-	if len(got) != len(given) {
+	for i, c := range columns {
+		c.compare(t, got[i], wants[i])
+	}
+}
+
+// compare reports the cells whose predictions differ.
+func (c *columnCells) compare(t *testing.T, got, want []float64) {
+	t.Helper()
+	if len(got) != len(want) {
 		t.Fatalf(
 			"%s: %d answers to %d cells",
-			k.name, len(got), len(given),
+			c.kind.name, len(got), len(want),
 		)
 	}
 	for i := range got {
 		if !almostEqual(got[i], want[i]) {
 			t.Errorf(
 				"%s: %s is %v, and %v in a fit",
-				k.name,
-				given[i].displayText(),
+				c.kind.name,
+				c.forms[i].displayText(),
 				got[i],
 				want[i],
 			)

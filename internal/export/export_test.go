@@ -529,8 +529,9 @@ func run(name string, predict func(map[string]any) (float64, error), probabiliti
 `}
 }
 
-// TestExportedProgramsAgreeWithModel checks that programs in every language agree with the model on 10,000 records,
-// including hostile ones.
+// TestExportedProgramsAgreeWithModel checks that programs in every language agree with the model on thousands of
+// records, including hostile ones. Programs read cells themselves, and TestCells gives them each kind of cell, so each
+// model has a quarter of the records of other runtimes.
 func TestExportedProgramsAgreeWithModel(t *testing.T) {
 	for _, rt := range runtimes {
 		t.Run(rt.name, func(t *testing.T) {
@@ -542,7 +543,7 @@ func TestExportedProgramsAgreeWithModel(t *testing.T) {
 			for _, name := range names {
 				m := all[name]
 				r := rand.New(rand.NewPCG(1, uint64(len(name))))
-				list := make([]map[string]any, 10000/len(all)+1)
+				list := make([]map[string]any, *recordsPerKind/4)
 				for i := range list {
 					list[i] = randomRecord(r, m.Inputs())
 				}
@@ -625,10 +626,12 @@ func (rt *runtime) runModels(
 	return answers
 }
 
-// recordsPerKind is the number of records on which runtimes that are not programs are compared with a model of each kind.
+// recordsPerKind is the number of records on which a runtime is compared with a model of each kind. With 400, a column
+// has each of the unusual cells that its runtime takes at least five times, and each of the few values of a category.
+// scripts/long.sh exports has 10,000.
 var recordsPerKind = flag.Int(
 	"records",
-	3000,
+	400,
 	"how many records a runtime predicts for each kind of model",
 )
 

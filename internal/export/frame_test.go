@@ -60,10 +60,6 @@ func TestPythonPackage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err := programIn(t.TempDir())()
-	if err != nil {
-		t.Fatal(err)
-	}
 	type table struct {
 		name    string
 		model   regression.Model
@@ -154,7 +150,7 @@ func TestPythonPackage(t *testing.T) {
 		frameHarness,
 		folder,
 		dir,
-		program,
+		builtProgram(t),
 	) //nolint:gosec // ours
 	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
 	decoder := json.NewDecoder(bytes.NewReader(harnessOutput(t, cmd)))

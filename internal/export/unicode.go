@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strings"
+	"sync"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -26,8 +27,8 @@ func unicodeTablesOf(m regression.Model) string {
 
 // unicodeTables returns, as compressed base64, one line for each character that is a composition or a combining mark:
 // its number, its combining class, whether it is recomposed, and its full decomposition. Hangul syllables are
-// omitted, because they are composed by arithmetic.
-func unicodeTables() string {
+// omitted, because they are composed by arithmetic. They are the same for all models.
+var unicodeTables = sync.OnceValue(func() string {
 	var lines bytes.Buffer
 	for r := rune(0x80); r <= unicode.MaxRune; r++ {
 		text := string(r)
@@ -54,7 +55,7 @@ func unicodeTables() string {
 	_, _ = w.Write(lines.Bytes()) // a Buffer never fails
 	_ = w.Close()
 	return wrapLines(base64.StdEncoding.EncodeToString(packed.Bytes()))
-}
+})
 
 // wrapLines breaks a long text into lines.
 func wrapLines(text string) string {

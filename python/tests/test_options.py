@@ -133,7 +133,7 @@ METHODS = [
     ("tukey", {"ranges": {name: (0, 300) for name in ("area", "rooms", "age", "distance", "quality")}, "exclude": ["latitude", "longitude", "garden"], "fallback": "joint-gram"}),
 ]
 CLASS_METHODS = [("joint-gram", {}), ("boosted-additive", {}), ("boosted-kernel", {}), ("svm", {}), ("logistic", {}), ("prototypes", {}), ("brc", {})]
-# A model that auto chose is of one of these kinds. scripts/long.sh wheel has it as well.
+# A model that auto chose is of one of these kinds. scripts/long.sh python tries it as well.
 if os.environ.get("DPTRAIN_ALL_CHECKS"):
     METHODS, CLASS_METHODS = [("auto", {}), *METHODS], [("auto", {}), *CLASS_METHODS]
 

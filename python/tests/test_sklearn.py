@@ -30,7 +30,7 @@ PROTOTYPES_EXPECTED = {**EXPECTED, "check_decision_proba_consistency": "probabil
 # Two branches of a plan are priced for classes that are found, which takes a second at a large epsilon, but not of
 # prototypes, which have one model for any number of classes. So all checks run with those, and with two linear scores
 # and a cutoff, a model of its own, the checks that compare labels, predictions, scores, probabilities and copies of a fitted classifier.
-# scripts/long.sh wheel sets DPTRAIN_ALL_CHECKS, with which all checks run with both.
+# scripts/long.sh python sets DPTRAIN_ALL_CHECKS, with which all checks run with both.
 LINEAR = {
     "check_classifiers_one_label",
     "check_decision_proba_consistency",

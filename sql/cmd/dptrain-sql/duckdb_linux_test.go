@@ -21,7 +21,7 @@ func TestDuckMemory(t *testing.T) {
 	head := make([]string, columns)
 	for j := range cells {
 		cells[j] = fmt.Sprintf(
-			"(hash(i * %d) %% 1000003) / 7.0::DOUBLE AS c%d",
+			"(hash(i * %d) %% 1000003)::BIGINT AS c%d",
 			j+3, j,
 		)
 		head[j] = fmt.Sprintf(`"c%d"`, j)
