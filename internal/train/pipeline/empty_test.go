@@ -5,6 +5,9 @@ import (
 	"flag"
 	"math"
 	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
@@ -160,10 +163,19 @@ func TestEmptyTargets(t *testing.T) {
 
 var long = flag.Bool("long", false, "test all shares of empty targets")
 
-// isExhaustive reports whether tests average over more fits: with -long, and with fresh noise, where the stated rates of false
-// alarms apply. With the fixed noise of other runs, a test that passed once passes again.
+// isExhaustive reports whether tests average over more fits: with -long, and with fresh noise, where the odds of a false
+// alarm apply. With the fixed noise of other runs, a test that passed once passes again.
 func isExhaustive() bool {
-	return *long || os.Getenv("DPTRAIN_TEST_SEED") == "fresh"
+	return *long || hasFreshNoise()
+}
+
+// hasFreshNoise reports whether fits draw other noise in every run: without the tag replay, and if it is asked for.
+func hasFreshNoise() bool {
+	info, ok := debug.ReadBuildInfo()
+	hasTag := ok && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool {
+		return s.Key == "-tags" && slices.Contains(strings.Split(s.Value, ","), "replay")
+	})
+	return !hasTag || os.Getenv("DPTRAIN_TEST_SEED") == "fresh"
 }
 
 // emptyShares are the tested shares of empty targets.
