@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestHeatTexts checks that the texts of a map are printed in all cells or in none, so that signs are never hidden one by
+// TestHeatTexts checks that the texts of a map are printed in all cells or left out of all, so that signs are never hidden one by
 // one, and that the names of the rows keep their room.
 func TestHeatTexts(t *testing.T) {
 	h := Heat{

@@ -61,7 +61,7 @@ func TestVisible(t *testing.T) {
 }
 
 // TestVisibleBars checks that the bars of a histogram add up to all its counts, that those beyond the visible bins are one
-// bar at each end, and that the intervals of these bars hold in 95% of histograms or more, wherever the end is.
+// bar at each end, and that their intervals hold in 95% of histograms or more, wherever the end is.
 func TestVisibleBars(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	c := spike(r, 1000, 10, 14, 1)

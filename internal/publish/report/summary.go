@@ -383,6 +383,9 @@ func warningLines(w pipeline.Warning) []string {
 	if w.Code == "extreme-numbers" && strings.HasPrefix(text, pipeline.AlikeNumbers) {
 		action = "Unless they are constant, subtract a public offset, or declare the range (--range)."
 	}
+	if w.Code == stage.CodeMajorityClass && strings.HasSuffix(text, pipeline.OrderedScores) {
+		action = pipeline.OrderedScores
+	}
 	if action != "" || rankOf(w) == rankNote {
 		text = firstSentence(text)
 	}

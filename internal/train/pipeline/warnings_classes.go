@@ -11,7 +11,7 @@ import (
 // counts only. found reports whether the classes were found privately.
 func classWarnings(c *evaluate.Confusion, found bool) []Warning {
 	var out []Warning
-	noSignal := c.Balanced.Lower <= 1/float64(len(c.Classes))
+	noSignal := c.Balanced.Lower <= 1/float64(len(c.Classes)) && !ranksClasses(c)
 	if noSignal {
 		out = append(out, Warning{
 			Code:     stage.CodeNoSignal,
@@ -32,8 +32,8 @@ func classWarnings(c *evaluate.Confusion, found bool) []Warning {
 			Code:     stage.CodeMajorityClass,
 			Severity: Critical,
 			Text: fmt.Sprintf(
-				"Always answering the most frequent class, %q, may be as accurate as this model: %.3f of the held-out records, against %.3f. Look at the balanced accuracy and the recalls.",
-				c.Classes[x.Class], x.Share.Value, c.Accuracy.Value),
+				"Always answering the most frequent class, %q, may be as accurate as this model: %.3f of the held-out records, against %.3f. %s",
+				c.Classes[x.Class], x.Share.Value, c.Accuracy.Value, majorityAdvice(c)),
 		})
 	}
 	out = append(out, unknownClasses(c.OtherShare, found)...)
@@ -47,6 +47,22 @@ func classWarnings(c *evaluate.Confusion, found bool) []Warning {
 		})
 	}
 	return append(out, groupWarnings(c.Groups, "accuracy")...)
+}
+
+// ranksClasses reports whether the scores of two classes order records significantly better than chance.
+func ranksClasses(c *evaluate.Confusion) bool {
+	return c.Scores != nil && c.Scores.AUC != nil && c.Scores.AUC.Lower > .5
+}
+
+// OrderedScores ends the text of [stage.CodeMajorityClass] for a model whose scores order records.
+const OrderedScores = "But its scores order records (AUC): use probabilities or another threshold."
+
+// majorityAdvice returns what to look at if answers are no more accurate than the most frequent class.
+func majorityAdvice(c *evaluate.Confusion) string {
+	if ranksClasses(c) {
+		return OrderedScores
+	}
+	return "Look at the balanced accuracy and the recalls."
 }
 
 // accuracyNoise estimates the part of the variance of the accuracy that is privacy noise, in [0, 1]: that of the interval less
