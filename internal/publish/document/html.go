@@ -210,7 +210,11 @@ func (m *markup) writeTable(t *Table) {
 	default:
 		m.writeTags(`<table><thead><tr>`)
 	}
-	for _, c := range t.Head {
+	for j, c := range t.Head {
+		if len(t.Rows) > 0 && t.markAt(0, j).Prose {
+			m.writeWithin(`<th scope="col" class="prose">`, c, "</th>")
+			continue
+		}
 		m.writeWithin(`<th scope="col">`, c, "</th>")
 	}
 	m.writeTags("</tr></thead><tbody>")

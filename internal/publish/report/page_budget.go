@@ -260,6 +260,7 @@ func accountingBlocks(r *Report) []document.Block {
 		}
 		parts.Rows = append(parts.Rows,
 			[]string{p.Part, probability, fmt.Sprintf("%.4f", p.Raised), p.Plan.text()})
+		parts.Marks = append(parts.Marks, []document.Mark{{}, {}, {}, {Prose: true}})
 	}
 	out = append(out, document.Block{Table: parts})
 	rules := &document.Table{
