@@ -57,7 +57,7 @@ func ranksClasses(c *evaluate.Confusion) bool {
 // OrderedScores ends the text of [stage.CodeMajorityClass] for a model whose scores order records.
 const OrderedScores = "But its scores order records (AUC): use probabilities or another threshold."
 
-// majorityAdvice returns what to look at if answers are no more accurate than the most frequent class.
+// majorityAdvice returns the advice for a classifier that is no more accurate than the most frequent class.
 func majorityAdvice(c *evaluate.Confusion) string {
 	if ranksClasses(c) {
 		return OrderedScores
