@@ -387,7 +387,6 @@ func (p Private) exponentRanges(
 	if err != nil {
 		return nil, err
 	}
-	out := make([]magnitudes, len(open))
 	records := recordsAtLeast(columns)
 	if s.Relation() != budget.AddRemove { // their number is public
 		n, err := r.Len(ctx)
@@ -396,23 +395,24 @@ func (p Private) exponentRanges(
 		}
 		records = float64(n)
 	}
+	return p.readMagnitudes(columns, open, records), nil
+}
+
+// readMagnitudes finds the magnitudes of the columns from their noisy counts. A bin without records passes the threshold
+// with probability at most spurious over all bins of all columns.
+func (p Private) readMagnitudes(columns []noisyCounts, open []int, records float64) []magnitudes {
+	out := make([]magnitudes, len(open))
 	for i, c := range columns {
-		// A bin without records passes the threshold with probability at most
-		// spurious over all bins of all columns.
 		threshold := p.noiseThreshold(c.sigma, exponentBins*float64(len(open)))
+		strict := p.noiseThreshold(c.sigma, strayRarity*exponentBins*float64(len(open)))
 		pooled := p.noiseThreshold(c.sigma, pooledSums*float64(len(open)))
-		if open[i] == p.Target {
-			c = c.withoutStray(
-				threshold,
-				p.noiseThreshold(c.sigma, strayRarity*exponentBins*float64(len(open))),
-			)
-		}
+		c = c.withoutStray(threshold, strict)
 		out[i] = exponentRange(c, threshold, pooled, p.readingOf(open[i]))
 		out[i].faint = fullBin*records < threshold+doubt*c.sigma
 		out[i].magnitudes = c
 		out[i].numbers.add(columns[i])
 	}
-	return out, nil
+	return out
 }
 
 // noiseThreshold returns the value that noise alone exceeds in any of n bins with probability at most spurious:

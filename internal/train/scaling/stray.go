@@ -3,7 +3,8 @@ package scaling
 import "slices"
 
 // A bin of the first histogram that exceeds the threshold by chance may have any magnitude, and the range of
-// the target would extend to it: predictions would be absurd. Over all columns this has probability at most
+// its column would extend to it. With such a range of the target predictions would be absurd, and with that of a
+// feature the model would treat all values of the column as equal. Over all columns this has probability at most
 // [spurious]. The probability is reduced by the factor strayRarity where the harm would be largest, for a bin
 // more than strayMagnitudes binary magnitudes above all other detected bins.
 const (

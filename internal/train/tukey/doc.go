@@ -27,9 +27,9 @@
 // The mechanism draws the coordinates of a model independently, from intervals around their medians, so the
 // parametrisation of the model matters. Slopes are suitable. The intercept is not: far from the data, for
 // example at a longitude of 0, it is strongly correlated with the slopes, and a draw that ignores this predicts
-// badly. So the last coordinate of a point is the prediction at the anchor, the middles of the features'
-// ranges, declared or released. A range serves as an anchor only: features are clamped to declared ranges,
-// never to released ones.
+// badly. So the last coordinate of a point is the prediction at the anchor: the released medians of the features, or
+// the middles of their ranges where no median is released. A released range limits predictions only through the
+// target: features are clamped to declared ranges, never to released ones.
 //
 // Coefficients have standard error 0: the deviation of a draw from the median depends on the cloud and is not
 // released.

@@ -62,7 +62,7 @@ func newFrame(columns []dataset.Column, ranges []scaling.Range) *frame {
 		}
 	}
 	for _, slot := range f.slots {
-		anchor := ranges[slot.Column].Center()
+		anchor := ranges[slot.Column].Fill()
 		half := ranges[slot.Column].Half()
 		switch {
 		case slot.Category == scaling.MissingSlot:

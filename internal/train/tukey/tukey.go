@@ -112,7 +112,8 @@ func (t Tukey) Records(f method.Facts) int {
 }
 
 // Fit trains, or returns [ErrAbstained]; see [method.Trainer]. The range of the target limits predictions,
-// those of the features anchor the intercept, and a feature without a range (the zero Range) is anchored at 0.
+// those of the features and their medians anchor the intercept, and a feature without a range (the zero Range) is
+// anchored at 0.
 // If the columns are wider than the buckets allow, which depends on releases only, it abstains too. Other
 // errors are those of the session and of ctx.
 func (t Tukey) Fit(

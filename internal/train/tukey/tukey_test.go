@@ -637,6 +637,20 @@ func TestWithoutRanges(t *testing.T) {
 	}
 }
 
+// TestAnchors checks that a feature is anchored at its released median, wherever its range extends, and at the middle of
+// the range if no median is released.
+func TestAnchors(t *testing.T) {
+	columns, ranges := mixedColumns()
+	ranges[0] = scaling.Range{Lower: 0, Upper: 4096, Median: 7, HasMedian: true}
+	if f := newFrame(columns, ranges); f.anchors[0] != 7 {
+		t.Errorf("anchor %v, want the median 7", f.anchors[0])
+	}
+	ranges[0] = scaling.Range{Lower: 0, Upper: 4096}
+	if f := newFrame(columns, ranges); f.anchors[0] != 2048 {
+		t.Errorf("anchor %v, want the middle 2048", f.anchors[0])
+	}
+}
+
 func TestCancelled(t *testing.T) {
 	columns, ranges := mixedColumns()
 	trainer := Tukey{}
