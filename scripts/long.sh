@@ -3,6 +3,7 @@
 # soak. It stops at the first failure. Two hours with the default.
 #   scripts/long.sh            everything
 #   scripts/long.sh fuzz 1m    the fuzz targets only, a minute each
+#   scripts/long.sh full       all tests with every combination and repetition (DPTRAIN_TEST_FULL=1)
 #   scripts/long.sh empty      records without a target: all shares, five times
 #   scripts/long.sh kill       the processes that are killed
 #   scripts/long.sh soak       the soak
@@ -71,8 +72,8 @@ machines() {
   rm -r "$dir"
 }
 
-case $part in all | empty | floors | peak | fuzz | kill | soak | replay | exports | python | fresh | machines | serve | sql | pages | wheel | coverage | coverage-classes | coverage-describe) ;; *)
-  echo "usage: scripts/long.sh [all|empty|floors|peak|fuzz|kill|soak|replay|exports|python|fresh|serve|sql|pages|wheel|machines] [time for each fuzz target] | coverage FILE | coverage-classes FILE | coverage-describe" >&2
+case $part in all | full | empty | floors | peak | fuzz | kill | soak | replay | exports | python | fresh | machines | serve | sql | pages | wheel | coverage | coverage-classes | coverage-describe) ;; *)
+  echo "usage: scripts/long.sh [all|full|empty|floors|peak|fuzz|kill|soak|replay|exports|python|fresh|serve|sql|pages|wheel|machines] [time for each fuzz target] | coverage FILE | coverage-classes FILE | coverage-describe" >&2
   exit 2
   ;;
 esac
@@ -81,6 +82,11 @@ if [[ $part == all || $part == fresh ]]; then
   step env DPTRAIN_TEST_SEED=fresh RAPID_SEED=0 go test -tags replay -count 1 -timeout 60m ./...
   step env DPTRAIN_TEST_SEED=fresh RAPID_SEED=0 go test -C experiments -tags replay -count 1 -timeout 60m ./...
   step scripts/fresh.sh "${RUNS:-200}"
+fi
+if [[ $part == all || $part == full ]]; then
+  step env DPTRAIN_TEST_FULL=1 scripts/runtimes.sh go test -tags replay -count 1 -timeout 60m ./...
+  step env DPTRAIN_TEST_FULL=1 scripts/runtimes.sh go test -C experiments -tags replay -count 1 -timeout 60m ./...
+  step env DPTRAIN_TEST_FULL=1 scripts/runtimes.sh scripts/wheel-test.sh
 fi
 if [[ $part == all || $part == empty ]]; then
   step go test ./internal/train/pipeline -run '^TestEmpty' -count 5 -timeout 60m -args -long
