@@ -2,7 +2,7 @@
 
 // Command typecheck type-checks all packages of this module and of experiments/, and their tests, for one processor, without
 // the tag replay. It looks for shifts, atomic operations and assembly that are wrong there, and with -unused for unused code.
-// It compiles nothing, so it takes a fraction of the time of `go vet`:
+// It also looks for exported functions with results of unexported types, which callers cannot name. It compiles nothing, so it takes a fraction of the time of `go vet`:
 //
 //	go run -modfile=tools.mod scripts/typecheck.go 386
 //	go run -modfile=tools.mod scripts/typecheck.go -unused amd64
@@ -18,6 +18,7 @@ import (
 	"go/build"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,7 +46,7 @@ func main() {
 	if err != nil {
 		fail(err)
 	}
-	findings := reportTypes(own)
+	findings := reportTypes(own) + reportHiddenResults(own)
 	build.Default.GOARCH = flag.Arg(0) // framepointer reads it
 	analyzers := []*analysis.Analyzer{shift.Analyzer, atomicalign.Analyzer, asmdecl.Analyzer, framepointer.Analyzer}
 	if *findUnused {
@@ -135,6 +136,60 @@ func reportTypes(own []*packages.Package) int {
 		}
 	})
 	return findings
+}
+
+// reportHiddenResults prints the exported functions and methods that return an unexported type, and returns their number.
+func reportHiddenResults(own []*packages.Package) int {
+	findings := 0
+	for _, p := range own {
+		if p.ForTest != "" || p.Types == nil || p.Types.Name() == "main" {
+			continue
+		}
+		for _, file := range p.Syntax {
+			for _, decl := range file.Decls {
+				f, ok := decl.(*ast.FuncDecl)
+				if !ok || !f.Name.IsExported() {
+					continue
+				}
+				object, ok := p.TypesInfo.Defs[f.Name].(*types.Func)
+				if !ok {
+					continue
+				}
+				signature := object.Signature()
+				if r := signature.Recv(); r != nil && !isNameable(r.Type()) {
+					continue
+				}
+				for v := range signature.Results().Variables() {
+					if !isNameable(v.Type()) {
+						fmt.Fprintf(
+							os.Stderr,
+							"%s: exported %s returns %s, which is not exported\n",
+							p.Fset.Position(f.Pos()),
+							f.Name.Name,
+							v.Type(),
+						)
+						findings++
+					}
+				}
+			}
+		}
+	}
+	return findings
+}
+
+// isNameable reports whether other packages can name a type and its elements.
+func isNameable(t types.Type) bool {
+	switch t := t.(type) {
+	case *types.Alias:
+		return t.Obj().Pkg() == nil || t.Obj().Exported()
+	case *types.Named:
+		return t.Obj().Pkg() == nil || t.Obj().Exported()
+	case *types.Map:
+		return isNameable(t.Key()) && isNameable(t.Elem())
+	case interface{ Elem() types.Type }: // array, slice, pointer, channel
+		return isNameable(t.Elem())
+	}
+	return true
 }
 
 // withTests returns the packages but for those that are there a second time together with their tests.
