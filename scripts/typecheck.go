@@ -2,7 +2,8 @@
 
 // Command typecheck type-checks all packages of this module and of experiments/, and their tests, for one processor, without
 // the tag replay. It looks for shifts, atomic operations and assembly that are wrong there, and with -unused for unused code.
-// It also looks for exported functions with results of unexported types, which callers cannot name. It compiles nothing, so it takes a fraction of the time of `go vet`:
+// It also looks for exported functions with results of unexported types, which callers cannot name. It compiles nothing, so
+// it takes a fraction of the time of `go vet`:
 //
 //	go run -modfile=tools.mod scripts/typecheck.go 386
 //	go run -modfile=tools.mod scripts/typecheck.go -unused amd64
