@@ -3,6 +3,8 @@ package budget
 import (
 	"math"
 	"testing"
+
+	"github.com/dptrain/dptrain/internal/testkit"
 )
 
 // priceUnit calibrates one Gaussian step in each of two parts, with a secret coin of probability h. It returns the mu
@@ -159,6 +161,10 @@ func TestGroupOfRecords(t *testing.T) {
 		return -bisectQuantile(p)
 	}
 	beyond := 0.
+	step := .75
+	if testkit.Full() {
+		step = .25
+	}
 	for _, x := range []struct{ h, epsilon float64 }{{.1, 1}, {.2, .3}, {.5, 1}} {
 		train, held, _ := priceUnit(t, x.h, x.epsilon, 1e-6)
 		tree := Parallel("fit",
@@ -179,7 +185,7 @@ func TestGroupOfRecords(t *testing.T) {
 			for j := range k {
 				left += math.Erfc(-(quantile(MinDelta)+float64(j)*mu)/math.Sqrt2) / 2
 			}
-			for epsilon := .25; epsilon < 12*float64(k)*mu; epsilon += .25 {
+			for epsilon := .25; epsilon < 12*float64(k)*mu; epsilon += step {
 				attained := groupDelta(x.h, train, held, k, epsilon)
 				alone := gaussianDelta(float64(k)*mu, epsilon)
 				if attained > (alone+left)*(1+1e-6) {

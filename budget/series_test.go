@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/dptrain/dptrain/internal/testkit"
 )
 
 // TestSeriesIsNeverBelow compares the series with 1,200 bits, at random points and at the ends of cells, as
@@ -19,7 +21,7 @@ func TestSeriesIsNeverBelow(t *testing.T) {
 		s.resetMu(mu)
 		worst := 0.
 		made := 0
-		for range 120 {
+		for range testkit.Size(40, 120) {
 			k := math.Exp((13*r.Float64() - .5) * mu) // from b of 0 to beyond seriesFar
 			if r.IntN(3) == 0 {
 				k = math.Float64frombits(math.Float64bits(k) >> s.shift << s.shift) // the end of a cell
@@ -55,7 +57,7 @@ func TestSeriesIsNeverBelow(t *testing.T) {
 				}
 			}
 		}
-		if t.Logf("mu %v: %d cells, at most 1 %+.2g", mu, made, worst); made < 30 &&
+		if t.Logf("mu %v: %d cells, at most 1 %+.2g", mu, made, worst); made < testkit.Size(15, 30) &&
 			mu < 2 {
 			t.Errorf(
 				"mu %v: %d series were made",
