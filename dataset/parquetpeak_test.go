@@ -207,8 +207,8 @@ func snappyOf(sizes ...int) func(io.Writer) error {
 	}
 }
 
-// TestPeakMemoryOfParquet checks that a table of few records is read in at most 256 MiB, as a table and as a
-// stream, however large the pages and cells are.
+// TestPeakMemoryOfParquet checks that a table of few records is read in at most 256 MiB, as a table and as a stream, however
+// large the pages and cells are. Without the flag full each file is read once: as a table or as a stream, in turn.
 func TestPeakMemoryOfParquet(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads pages of 300 MiB")
@@ -224,8 +224,8 @@ func TestPeakMemoryOfParquet(t *testing.T) {
 		small[k] = 196
 	}
 	two := zstdOf(plain(240*mib, 240*mib))
-	for name, path := range map[string]string{
-		"two cells of 240 MiB, zstd": writeHuge(
+	for i, file := range []struct{ name, path string }{
+		{"two cells of 240 MiB, zstd", writeHuge(
 			t,
 			format.Zstd,
 			2,
@@ -235,8 +235,8 @@ func TestPeakMemoryOfParquet(t *testing.T) {
 				expanded: 480*mib + 8,
 				body:     two,
 			},
-		),
-		"two cells of 240 MiB, Snappy": writeHuge(
+		)},
+		{"two cells of 240 MiB, Snappy", writeHuge(
 			t,
 			format.Snappy,
 			2,
@@ -246,8 +246,8 @@ func TestPeakMemoryOfParquet(t *testing.T) {
 				expanded: 480*mib + 8,
 				body:     snappyOf(240*mib, 240*mib),
 			},
-		),
-		"one cell of 300 MiB": writeHuge(
+		)},
+		{"one cell of 300 MiB", writeHuge(
 			t,
 			format.Uncompressed,
 			1,
@@ -257,8 +257,8 @@ func TestPeakMemoryOfParquet(t *testing.T) {
 				expanded: 300*mib + 4,
 				body:     plain(300 * mib),
 			},
-		),
-		"a dictionary of two cells of 240 MiB": writeHuge(
+		)},
+		{"a dictionary of two cells of 240 MiB", writeHuge(
 			t,
 			format.Zstd,
 			3,
@@ -275,8 +275,8 @@ func TestPeakMemoryOfParquet(t *testing.T) {
 				expanded: 3,
 				body:     zstdOf(bytesOf([]byte{1, 6, 1})),
 			},
-		),
-		"a page of 300 MiB of short cells": writeHuge(
+		)},
+		{"a page of 300 MiB of short cells", writeHuge(
 			t,
 			format.Zstd,
 			len(small),
@@ -286,18 +286,17 @@ func TestPeakMemoryOfParquet(t *testing.T) {
 				expanded: int64(200 * len(small)),
 				body:     zstdOf(plain(small...)),
 			},
-		),
+		)},
 	} {
-		used := peakMemory(t, path, false, false)
-		t.Logf(
-			"%s: %d MiB",
-			name, used>>20,
-		)
-		if used > 256*mib {
-			t.Errorf(
-				"%s: %d MiB",
-				name, used>>20,
-			)
+		for _, stream := range []bool{false, true} {
+			if stream != (i%2 == 0) && !*peakFull {
+				continue
+			}
+			used := peakMemory(t, file.path, false, stream)
+			t.Logf("%s, stream %v: %d MiB", file.name, stream, used>>20)
+			if used > 256*mib {
+				t.Errorf("%s, stream %v: %d MiB", file.name, stream, used>>20)
+			}
 		}
 	}
 }

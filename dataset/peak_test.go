@@ -4,6 +4,7 @@ package dataset
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -11,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dptrain/dptrain/internal/testkit"
 )
 
 // peakVariable names the file that a child of TestPeakMemory reads.
@@ -62,43 +65,24 @@ func TestPeakChild(t *testing.T) {
 	path := how[2]
 	opts := ReadOptions{Format: Format{MultilineQuotes: how[0] == "true"}}
 	var err error
-	if how[1] == "true" {
-		err = Stream(t.Context(), path, schema, opts, Consumer[int]{
-			Begin: func(Head) error {
-				return nil
-			},
-			Work: func(b *Batch) (n int, err error) {
-				err = b.Text(func(_ int, fields []string) error {
-					n += len(fields)
-					return nil
-				})
-				return n, err
-			},
-			Emit: func(int) error {
-				return nil
-			},
-		})
-	} else {
+	switch {
+	case how[1] != "true":
 		_, _, err = Read(t.Context(), path, schema, opts)
+	case strings.HasSuffix(path, ".parquet"):
+		err = streamCells(t.Context(), path, schema, opts, func(b *Batch) (int, error) {
+			return b.Table.Len(), nil
+		})
+	default:
+		err = streamCells(t.Context(), path, schema, opts, func(b *Batch) (n int, err error) {
+			err = b.Text(func(_ int, fields []string) error {
+				n += len(fields)
+				return nil
+			})
+			return n, err
+		})
 	}
 	if err != nil {
 		t.Fatal(err)
-	}
-	if strings.HasSuffix(path, ".parquet") {
-		err := Stream(t.Context(), path, schema, ReadOptions{}, Consumer[int]{
-			Begin: func(Head) error {
-				return nil
-			},
-			Work: func(b *Batch) (int, error) {
-				return b.Table.Len(), nil
-			},
-			Emit: func(int) error {
-				return nil
-			},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
 	status, err := os.ReadFile("/proc/self/status") // getrusage counts the parent too
 	if err != nil {
@@ -107,9 +91,28 @@ func TestPeakChild(t *testing.T) {
 	fmt.Println(string(status))
 }
 
+// streamCells reads a file as a stream and discards the results of work.
+func streamCells(
+	ctx context.Context,
+	path string,
+	schema Schema,
+	opts ReadOptions,
+	work func(*Batch) (int, error),
+) error {
+	return Stream(ctx, path, schema, opts, Consumer[int]{
+		Begin: func(Head) error {
+			return nil
+		},
+		Work: work,
+		Emit: func(int) error {
+			return nil
+		},
+	})
+}
+
 var peakFull = flag.Bool(
 	"full",
-	false,
+	testkit.Full(),
 	"read every long line as a table and as a stream, with quotes across lines and without",
 )
 
@@ -138,7 +141,7 @@ func TestPeakMemory(t *testing.T) {
 		name := extreme.name
 		data := gzipBytes([]byte("a,b,c\n" + strings.Repeat(
 			"1,2,x\n"+extreme.line+"\n",
-			4,
+			testkit.Size(2, 4),
 		)))
 		for _, multiline := range []bool{false, true} {
 			path := filepath.Join(t.TempDir(), "t.csv.gz")
