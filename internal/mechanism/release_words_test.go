@@ -75,9 +75,9 @@ func TestWordsSensitivity(t *testing.T) {
 		budget.Substitute: 2,
 	} {
 		s := testSession(t, rel, 1)
-		bound := func(rows []int) Bounded[Lexicon] {
+		bound := rememberTables(2, func(rows []int) Bounded[Lexicon] {
 			return s.NewLexicon(wordTable(t, rows), []int{0, 1})
-		}
+		})
 		worst := 0.
 		eachNeighbour(2, 16, rel, func(a, b []int) {
 			worst = max(worst, lexiconChange(bound(a).value, bound(b).value))

@@ -59,13 +59,13 @@ func TestAgreementSensitivity(t *testing.T) {
 func TestRatioSensitivity(t *testing.T) {
 	weights := []float64{.2, .3, .4}
 	s := testSession(t, budget.Substitute, 1)
-	ratio := func(pick []int) Bounded[int64] {
+	ratio := rememberTables(4, func(pick []int) Bounded[int64] {
 		r, err := agreementOf(s, .2, .4, weights, pick).Ratio()
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
-	}
+	})
 	for n := 1; n <= 4; n++ {
 		want := .4 / (float64(n-1)*.2 + .4)
 		worst := 0.0

@@ -71,9 +71,12 @@ func TestClassStatsSensitivity(t *testing.T) {
 					s := testSession(t, rel, 1)
 					worst := 0.0
 					sens := 0.0
+					stats := rememberTables(1, func(table []int) Bounded[Weighted] {
+						return classStatsOf(s, limit, c.weights, rows, 2, table)
+					})
 					eachNeighbour(1, 3*len(rows), rel, func(a, b []int) {
-						x := classStatsOf(s, limit, c.weights, rows, 2, a)
-						y := classStatsOf(s, limit, c.weights, rows, 2, b)
+						x := stats(a)
+						y := stats(b)
 						worst = max(worst, weightedChange(x, y))
 						sens = x.sens
 					})

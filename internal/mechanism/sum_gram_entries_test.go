@@ -20,7 +20,7 @@ func TestGramEntrySensitivity(t *testing.T) {
 			s := testSession(t, rel, 1)
 			furthest := 0.
 			declared := 0.
-			bound := func(pick []int) Bounded[Vector] {
+			bound := rememberTables(1, func(pick []int) Bounded[Vector] {
 				g := s.NewGram(3, limit)
 				block := make([][]int16, 3)
 				for _, i := range pick {
@@ -30,7 +30,7 @@ func TestGramEntrySensitivity(t *testing.T) {
 				}
 				g.Add(block)
 				return g.EntryBound()
-			}
+			})
 			eachNeighbour(1, len(rows), rel, func(a, b []int) {
 				x := bound(a)
 				y := bound(b)

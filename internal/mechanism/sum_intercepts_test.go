@@ -36,9 +36,12 @@ func TestInterceptsSensitivity(t *testing.T) {
 		s := testSession(t, rel, 1)
 		widest := 0.
 		width := 0.
+		scores := rememberTables(3, func(table []int) Bounded[Vector] {
+			return interceptsOf(s, .5, 3, weights, table).Scores()
+		})
 		eachNeighbour(3, 9*len(weights), rel, func(a, b []int) {
-			x := interceptsOf(s, .5, 3, weights, a).Scores()
-			y := interceptsOf(s, .5, 3, weights, b).Scores()
+			x := scores(a)
+			y := scores(b)
 			low := 0.
 			high := 0.
 			for j := range x.value {

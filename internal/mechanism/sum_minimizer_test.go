@@ -91,7 +91,7 @@ func TestMinimizerCoordinates(t *testing.T) {
 				s := testSession(t, rel, 1)
 				furthest := 0.
 				declared := 0.
-				bound := func(pick []int) Bounded[Vector] {
+				bound := rememberTables(1, func(pick []int) Bounded[Vector] {
 					m := s.NewMinimizer(2, 2, 1, c.lambda, classes)
 					block := make([][]int16, 2)
 					codes := []int32(nil)
@@ -107,7 +107,7 @@ func TestMinimizerCoordinates(t *testing.T) {
 						t.Fatal(err)
 					}
 					return x
-				}
+				})
 				eachNeighbour(1, len(rows)*(classes+1), rel, func(a, b []int) {
 					x := bound(a)
 					y := bound(b)

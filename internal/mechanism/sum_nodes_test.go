@@ -77,9 +77,12 @@ func TestNodeGramsSensitivity(t *testing.T) {
 			s := testSession(t, rel, 1)
 			worst := 0.
 			sens := 0.
+			grams := rememberTables(2, func(table []int) Bounded[Symmetric] {
+				return nodeGramsOf(s, limit, rows, table)
+			})
 			see := func(a, b []int) {
-				x := nodeGramsOf(s, limit, rows, a)
-				y := nodeGramsOf(s, limit, rows, b)
+				x := grams(a)
+				y := grams(b)
 				sens = x.sens
 				worst = math.Max(worst, distanceOf(x.value, y.value))
 			}
@@ -237,9 +240,12 @@ func TestMediansSensitivity(t *testing.T) {
 		s := testSession(t, rel, 1)
 		worst := 0.
 		sens := 0.
+		medians := rememberTables(2, func(table []int) Bounded[Lists] {
+			return mediansOf(s, table)
+		})
 		see := func(a, b []int) {
-			x := mediansOf(s, a)
-			y := mediansOf(s, b)
+			x := medians(a)
+			y := medians(b)
 			sens = x.sens
 			worst = math.Max(worst, sumOfWidths(x, y))
 		}

@@ -111,9 +111,12 @@ func TestProductsRange(t *testing.T) {
 		for column := range 2 {
 			lowest := 0.0
 			highest := 0.0
+			products := rememberTables(2, func(table []int) Bounded[Vector] {
+				return productsOf(s, []int{0, 3}, records, table)
+			})
 			eachNeighbour(2, len(records), rel, func(a, b []int) {
-				x := productsOf(s, []int{0, 3}, records, a)
-				y := productsOf(s, []int{0, 3}, records, b)
+				x := products(a)
+				y := products(b)
 				change := float64(y.value[column]-x.value[column]) * x.unit
 				lowest = math.Min(lowest, change)
 				highest = math.Max(highest, change)

@@ -40,11 +40,11 @@ func TestTallySensitivity(t *testing.T) {
 	} {
 		s := testSession(t, rel, 1)
 		worst := 0.
+		tally := rememberTables(2, func(table []int) Bounded[Weighted] {
+			return tallyOf(s, table).Bound()
+		})
 		eachNeighbour(2, 48, rel, func(a, b []int) {
-			worst = max(
-				worst,
-				weightedChange(tallyOf(s, a).Bound(), tallyOf(s, b).Bound()),
-			)
+			worst = max(worst, weightedChange(tally(a), tally(b)))
 		})
 		bound := tallyOf(s, nil).Bound()
 		got := bound.Sensitivity()
