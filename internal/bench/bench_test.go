@@ -390,7 +390,7 @@ func TestRecipesAreMethods(t *testing.T) {
 		t,
 		dir,
 		"private.yaml",
-		"data:\n  path: line.csv\n"+where+"privacy: {epsilon: 20}\n",
+		"data:\n  path: line.csv\n"+where+"privacy: {epsilon: 20}\nmodel: {method: joint-gram}\n",
 	)
 	open := writeFile(
 		t,

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/dptrain/dptrain/internal/testkit"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
@@ -18,7 +19,7 @@ func TestSummaryBounds(t *testing.T) {
 	codes := []string{"no-ledger", "wide-interval", "no-range", "no-words", "words-found",
 		"large-epsilon", "no-signal", "fallback", "far-targets", "classes-cut"}
 	long := strings.Repeat("long name ", 30)
-	for run := range 2000 {
+	for run := range testkit.Size(500, 2000) {
 		mu := 10 * r.Float64()
 		x := &Report{
 			Format: Format,
