@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/internal/testkit"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -106,6 +107,10 @@ func TestPythonPackage(t *testing.T) {
 				!slices.ContainsFunc(m.Inputs(), func(c regression.Column) bool {
 					return c.Reading.Source != ""
 				}) {
+				continue
+			}
+			// By default a model has one of these forms, in turn.
+			if !testkit.Full() && name != "numbers" && form == [2]string{"parts", "numbers"}[i%2] {
 				continue
 			}
 			records := make([]map[string]any, 200)
