@@ -181,7 +181,7 @@ func TestSpaceOnPublicTables(t *testing.T) {
 			e,
 		)
 	}
-	e = mean(sets["isolet"], spaceSNC, .04, 3, metricError)
+	e = mean(sets["isolet"], spaceSNC, .04, testkit.Size(1, 3), metricError)
 	if e > .065 { // 50 vectors
 		t.Errorf(
 			"isolet at 4%%: %v, want at most .065",
