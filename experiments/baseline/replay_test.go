@@ -22,7 +22,7 @@ func eachNeighbour(
 	each func(name string, n *dataset.Table),
 ) {
 	t.Helper()
-	for at := 0; at < tab.Len(); at += 2 {
+	for at := 0; at < tab.Len(); at += testkit.Size(3, 2) {
 		for _, v := range []float64{-3, 1e9, math.NaN()} {
 			for code := range int32(2) {
 				d := cloneColumns(tab)
