@@ -3,6 +3,7 @@ package docs
 import (
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -66,5 +67,23 @@ func TestDependencies(t *testing.T) {
 			"required: %v\nlisted: %v",
 			a, b,
 		)
+	}
+}
+
+// TestImportingCompilesFewModules checks that a program that imports the root package compiles at most ten modules besides
+// this one and those of the Go project.
+func TestImportingCompilesFewModules(t *testing.T) {
+	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "..")
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules := strings.Fields(string(out))
+	slices.Sort(modules)
+	modules = slices.DeleteFunc(slices.Compact(modules), func(module string) bool {
+		return module == "github.com/dptrain/dptrain" || strings.HasPrefix(module, "golang.org/x/")
+	})
+	if len(modules) == 0 || len(modules) > 10 {
+		t.Errorf("%d modules: %q", len(modules), modules)
 	}
 }

@@ -1,10 +1,6 @@
 package recipe
 
-import (
-	"slices"
-
-	generate "github.com/invopop/jsonschema"
-)
+import "slices"
 
 // A Key is a key of the recipe, for help.
 type Key struct {
@@ -15,28 +11,33 @@ type Key struct {
 // AllKeys lists the keys of the recipe with their descriptions in the JSON Schema, in its order. Keys of
 // candidates are omitted: they are those of a selection and a model.
 func AllKeys() []Key {
+	root, problems := readYAML("recipe.schema.json", schemaFile) // YAML includes JSON
+	if problems != nil {
+		panic(problems) // the file is part of the program
+	}
 	var out []Key
-	var walk func(path string, s *generate.Schema)
-	walk = func(path string, s *generate.Schema) {
-		if s.Properties == nil {
+	var walk func(path string, s *node)
+	walk = func(path string, s *node) {
+		properties := s.get("properties")
+		if properties == nil {
 			return
 		}
-		for at := s.Properties.Oldest(); at != nil; at = at.Next() {
-			name := at.Key
+		for i, key := range properties.keys {
+			name := key.literal
 			if path != "" {
-				name = path + "." + at.Key
+				name = path + "." + name
 			}
-			p := at.Value
+			p := properties.kids[i]
 			if !slices.Contains(sectionsOfHelp, name) {
-				out = append(out, Key{name, p.Description})
+				out = append(out, Key{name, p.get("description").text()})
 			}
 			walk(name, p)
-			if p.AdditionalProperties != nil && name == "data.columns" {
-				walk("data.columns.NAME", p.AdditionalProperties)
+			if name == "data.columns" {
+				walk("data.columns.NAME", p.get("additionalProperties"))
 			}
 		}
 	}
-	walk("", schema())
+	walk("", root)
 	return out
 }
 

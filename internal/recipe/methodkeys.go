@@ -1,16 +1,12 @@
 package recipe
 
 import (
-	"encoding/json"
 	"maps"
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
-
-	generate "github.com/invopop/jsonschema"
 
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
@@ -284,59 +280,6 @@ func joinedBy(names []string, word string) string {
 		return strings.Join(names, "")
 	}
 	return strings.Join(names[:last], ", ") + " " + word + " " + names[last]
-}
-
-// schema is the property of a key in the JSON Schema.
-func (k ownedKey) schema() *generate.Schema {
-	s := &generate.Schema{Description: k.explain()}
-	number := func(x float64) json.Number {
-		return json.Number(strconv.FormatFloat(x, 'f', -1, 64))
-	}
-	switch k.Kind {
-	case method.Word:
-		s.Type, s.Enum = "string", toAny(k.words())
-	case method.Wholes:
-		s.Type = "array"
-		s.Items = &generate.Schema{Type: "integer"}
-	case method.Names:
-		s.Type, s.Items = "array", asName(&generate.Schema{})
-	case method.Flag:
-		s.Type = "boolean"
-	case method.Prices:
-		s.Type = "object"
-		s.MinProperties = new(uint64(1))
-		s.AdditionalProperties = &generate.Schema{
-			Type:    "number",
-			Minimum: number(k.Min),
-			Maximum: number(k.Max),
-		}
-	case method.Whole, method.Number:
-		s.Type = "integer"
-		if k.Kind == method.Number {
-			s.Type = "number"
-		}
-		if s.Minimum = number(k.Min); k.Above {
-			s.Minimum, s.ExclusiveMinimum = "", s.Minimum
-		}
-		if s.Maximum = number(k.Max); k.Below {
-			s.Maximum, s.ExclusiveMaximum = "", s.Maximum
-		}
-	}
-	if k.Default != 0 {
-		s.Default = number(k.Default)
-	}
-	if s.Items != nil {
-		s.MinItems = new(uint64(k.Least))
-		s.UniqueItems = true
-	}
-	return s
-}
-
-// asName converts a schema to that of a name. Names are taken literally, so a bare 7 or true is a name too.
-func asName(s *generate.Schema) *generate.Schema {
-	s.Type = ""
-	s.Extras = map[string]any{"type": []string{"string", "number", "boolean"}}
-	return s
 }
 
 // kinds are the types of the values of keys.

@@ -48,6 +48,14 @@ func (n *node) get(key string) *node {
 	return nil
 }
 
+// text returns the characters of a scalar, and "" for no node.
+func (n *node) text() string {
+	if n == nil {
+		return ""
+	}
+	return n.literal
+}
+
 // describe names the type of a node, for messages.
 func (n *node) describe() string {
 	switch n.kind {

@@ -6,8 +6,6 @@ import (
 	"reflect"
 	"slices"
 
-	generate "github.com/invopop/jsonschema"
-
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
@@ -51,14 +49,6 @@ func (n Names) MarshalJSON() ([]byte, error) {
 	return json.Marshal(n.List)
 }
 
-// JSONSchema returns the schema of a list; [orPrivate] adds the other value.
-func (Names) JSONSchema() *generate.Schema {
-	return &generate.Schema{
-		Type:  "array",
-		Items: &generate.Schema{Type: "string"},
-	}
-}
-
 var namesType = reflect.TypeFor[Names]()
 
 // decodeNames stores a list of names, or the request to find them. It reports whether the value was one of these.
@@ -77,18 +67,6 @@ func decodeNames(
 		return false
 	}
 	return true
-}
-
-// orPrivate adds the value "private" to the schema of a list.
-func orPrivate(s *generate.Schema) {
-	list := *s
-	list.Description = ""
-	*s = generate.Schema{
-		Description: s.Description,
-		If:          &generate.Schema{Type: "string"},
-		Then:        &generate.Schema{Enum: []any{privateWord}},
-		Else:        &list,
-	}
 }
 
 // The values of data.undeclared.
