@@ -41,7 +41,7 @@ func eachNeighbour(n, alphabet int, rel budget.Relation, f func(a, b []int)) {
 }
 
 // rememberTables returns f with the results of tables of at most n records kept: [eachNeighbour] comes to a table once for
-// every neighbour. f must not change what it returned.
+// every neighbour. f must not change a result that it returned.
 func rememberTables[T any](n int, f func(rows []int) T) func(rows []int) T {
 	kept := map[string]T{}
 	var key []byte
