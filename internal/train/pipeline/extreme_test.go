@@ -217,3 +217,57 @@ func TestAlikeNumbersAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestTwoValuedTargetIsNamed checks that a run without a task whose target has two values, as the labels of classes have, warns,
+// and that one with many values does not.
+func TestTwoValuedTargetIsNamed(t *testing.T) {
+	const rows = 4000
+	for _, c := range []struct {
+		name string
+		cell func(i int) float64
+		want []float64
+	}{
+		{"zero and one", func(i int) float64 {
+			return float64(i % 2)
+		}, []float64{0, 1}},
+		{"a rare class", func(i int) float64 {
+			return float64(1 + max(0, i%10-8))
+		}, []float64{1, 2}},
+		{"counts", func(i int) float64 {
+			return float64(i % 5)
+		}, nil},
+		{"measurements", func(i int) float64 {
+			return float64(i%997) / 7
+		}, nil},
+	} {
+		data := []dataset.ColumnData{{Floats: make([]float64, rows)}, {Floats: make([]float64, rows)}}
+		for i := range rows {
+			data[0].Floats[i] = float64(i % 31)
+			data[1].Floats[i] = c.cell(i)
+		}
+		schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"}, {Name: "y"}}}
+		tab, err := dataset.NewTable(schema, data, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &Pipeline{
+			Schema: schema,
+			Target: "y",
+			Budget: budget.Target{Epsilon: 2, Delta: 1e-6},
+			Model:  defaultTrainer("joint-gram"),
+		}
+		res, err := p.Fit(t.Context(), tab, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(res.TwoValues, c.want) {
+			t.Errorf("%s: two values %v, want %v", c.name, res.TwoValues, c.want)
+		}
+		named := slices.ContainsFunc(res.Warnings, func(w Warning) bool {
+			return w.Code == "two-values"
+		})
+		if named != (c.want != nil) {
+			t.Errorf("%s: warnings %+v", c.name, res.Warnings)
+		}
+	}
+}

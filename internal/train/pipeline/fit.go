@@ -61,6 +61,7 @@ type Result struct {
 	Huge        []string                // columns, perhaps the target too, with numbers as large as the search for ranges reaches, or larger
 	Tiny        []string                // such columns in which all numbers are too small for that search
 	Alike       []string                // columns, perhaps the target too, whose numbers that search cannot tell apart
+	TwoValues   []float64               // the two values that nearly all targets have, as far as the counts show; nil if there are more
 	Card        []Histogram             // of the training records: columns whose ranges were found, in the order of the table
 	Unprotected []Fact
 	Warnings    []Warning
@@ -257,6 +258,7 @@ func (p *Pipeline) newResult(
 		Huge:       out.readings.huge,
 		Tiny:       out.readings.tiny,
 		Alike:      out.readings.alike,
+		TwoValues:  out.readings.two,
 		Card:       out.card,
 		Findings:   found,
 	}

@@ -39,9 +39,10 @@ type Gap struct {
 type readings struct {
 	unread []Unread
 	gaps   []Gap
-	huge   []string // columns whose range is [scaling.Range.Huge]
-	tiny   []string // columns whose range is [scaling.Range.Tiny]
-	alike  []string // columns whose range is [scaling.Range.Alike]
+	huge   []string  // columns whose range is [scaling.Range.Huge]
+	tiny   []string  // columns whose range is [scaling.Range.Tiny]
+	alike  []string  // columns whose range is [scaling.Range.Alike]
+	two    []float64 // the two values of a target that is [scaling.Range.TwoValues]
 }
 
 const (
@@ -124,6 +125,9 @@ func readColumns(
 		}
 	}
 	last := len(columns) - 1
+	if ranges[last].TwoValues {
+		out.two = ranges[last].Values[:]
+	}
 	doubt := math.Sqrt(2 * math.Log(float64(len(columns))/gapDoubt))
 	all := ranges[last].Numbers
 	for _, r := range ranges[:last] {
@@ -222,6 +226,15 @@ func unreadWarnings(r *Result) []Warning {
 			Text: fmt.Sprintf(
 				AlikeNumbers+" %s are alike compared with their size: the range search cannot tell them apart. Unless they are constant, subtract a public offset, or declare lower and upper from public knowledge.",
 				stage.ListNames(r.Alike)),
+		})
+	}
+	if len(r.TwoValues) > 0 {
+		out = append(out, Warning{
+			Code:     stage.CodeTwoValues,
+			Severity: Theoretical,
+			Text: fmt.Sprintf(
+				"Nearly all numbers of the target %q are near %.4g or near %.4g. If they are the labels of two classes, train a classifier: --task classification (task: classification).",
+				r.Target, r.TwoValues[0], r.TwoValues[1]),
 		})
 	}
 	if len(r.Gaps) > 0 {

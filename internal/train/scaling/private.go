@@ -271,6 +271,9 @@ func (p Private) readRange(
 		r.HasMedian = true
 		r.Alike = isOneBin(r, widen, within, len(c.counts))
 	}
+	if j == p.Target && p.Transform == rescale.None {
+		r.Values, r.TwoValues = twoValues(c, within)
+	}
 	return r
 }
 

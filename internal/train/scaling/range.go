@@ -33,6 +33,10 @@ type Range struct {
 	// Alike reports that nearly all numbers are in one bin of the finest histogram, away from 0. The search ends there, so
 	// the range may be far too wide for them.
 	Alike bool
+	// TwoValues reports that nearly all numbers of a target are in two separate bins of the finest histogram, as the labels of
+	// two classes are. Values are round numbers in these bins, the smaller one first.
+	TwoValues bool
+	Values    [2]float64
 	// Numbers is the number of records with a number in the column, if it was released.
 	Numbers Count
 }

@@ -32,6 +32,7 @@ const (
 const (
 	CodeNoTarget       = "no-target"       // the target cannot be read, and the run stopped
 	CodeMissingTargets = "missing-targets" // many records have no usable target
+	CodeTwoValues      = "two-values"      // the numbers of the target may be the labels of two classes
 	CodeNoClasses      = "no-classes"      // fewer than two classes, or the declared ones do not occur
 	CodeClassesFound   = "classes-found"   // classes were found
 	CodeClassesCut     = "classes-cut"     // there are more classes than the model may have
