@@ -169,11 +169,15 @@ func (p *Problem) newState() *state {
 	}
 	s.choice.Paid = make([]bool, len(p.Cost))
 	copy(s.choice.Paid, p.Paid)
+	raw := p.Gram.RawSymmetric() // only the upper triangle is set
 	for i := range d {
-		for j := range d {
-			s.rest[i*d+j] = p.secondMoment(i, j)
+		for j := i + 1; j < d; j++ {
+			x := raw.Data[i*raw.Stride+j]
+			s.rest[i*d+j] = x
+			s.rest[j*d+i] = x
 		}
 		s.diagonal[i] = p.secondMoment(i, i)
+		s.rest[i*d+i] = s.diagonal[i]
 	}
 	for _, c := range p.Cross {
 		s.residual = append(s.residual, append([]float64(nil), c...))

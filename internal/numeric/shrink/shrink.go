@@ -58,22 +58,25 @@ func Fit(values, noise []float64) Prior {
 	for k := range p.Weights {
 		p.Weights[k] = 1 / float64(n)
 	}
+	var used []likelihoods
+	for i, s := range noise {
+		if s > 0 {
+			used = append(used, p.likelihoods(values[i], s))
+		}
+	}
 	posterior := make([]float64, n)
+	sums := make([]float64, n)
+	total := pseudoCount + float64(len(used))
 	for range iterations {
-		sums := make([]float64, n)
-		total := pseudoCount
 		for k := range sums {
 			sums[k] = pseudoCount / float64(n)
 		}
-		for i, s := range noise {
-			if !(s > 0) {
-				continue
-			}
-			p.responsibilities(values[i], s, posterior)
+		logs := p.logWeights()
+		for _, l := range used {
+			l.responsibilities(logs, posterior)
 			for k, r := range posterior {
 				sums[k] += r
 			}
-			total++
 		}
 		for k, sum := range sums {
 			p.Weights[k] = sum / total
@@ -82,12 +85,31 @@ func Fit(values, noise []float64) Prior {
 	return p
 }
 
-// responsibilities fills out with the posterior probabilities of the components.
-func (p Prior) responsibilities(value, noise float64, out []float64) {
-	largest := math.Inf(-1)
+// likelihoods holds what is subtracted from the logarithm of the weight of each component to get that of its posterior
+// probability given a value, up to a constant. It does not depend on the weights.
+type likelihoods struct {
+	halfLogs []float64 // of the variances
+	squares  []float64 // of the value over twice the variance
+}
+
+func (p Prior) likelihoods(value, noise float64) likelihoods {
+	out := likelihoods{
+		halfLogs: make([]float64, len(p.Deviations)),
+		squares:  make([]float64, len(p.Deviations)),
+	}
 	for k, s := range p.Deviations {
 		v := s*s + noise*noise
-		out[k] = math.Log(p.Weights[k]) - math.Log(v)/2 - value*value/(2*v)
+		out.halfLogs[k] = math.Log(v) / 2
+		out.squares[k] = value * value / (2 * v)
+	}
+	return out
+}
+
+// responsibilities fills out with the posterior probabilities of the components, given the logarithms of their weights.
+func (l likelihoods) responsibilities(logWeights, out []float64) {
+	largest := math.Inf(-1)
+	for k, w := range logWeights {
+		out[k] = w - l.halfLogs[k] - l.squares[k]
 		largest = max(largest, out[k])
 	}
 	sum := 0.
@@ -98,6 +120,15 @@ func (p Prior) responsibilities(value, noise float64, out []float64) {
 	for k := range out {
 		out[k] /= sum
 	}
+}
+
+// logWeights returns the logarithms of the weights.
+func (p Prior) logWeights() []float64 {
+	out := make([]float64, len(p.Weights))
+	for k, w := range p.Weights {
+		out[k] = math.Log(w)
+	}
+	return out
 }
 
 // A Posterior is the distribution of one true value given its noisy value: a mixture of
@@ -115,7 +146,7 @@ func (p Prior) Posterior(value, noise float64) Posterior {
 		return Posterior{[]float64{1}, []float64{value}, []float64{0}}
 	}
 	out := Posterior{cumulative: make([]float64, len(p.Deviations))}
-	p.responsibilities(value, noise, out.cumulative)
+	p.likelihoods(value, noise).responsibilities(p.logWeights(), out.cumulative)
 	sum := 0.
 	for k, s := range p.Deviations {
 		sum += out.cumulative[k]

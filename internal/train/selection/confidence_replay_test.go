@@ -12,11 +12,19 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/engine/memory"
+	"github.com/dptrain/dptrain/internal/testkit"
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// confidenceTables is the number of tables of every selector.
-const confidenceTables = 400
+// calibrationTables returns the number of tables of every selector, and the difference between stated and true
+// frequencies that is allowed. In the range with the fewest columns, frequencies over 400 tables have a standard
+// deviation of .021, and over 120 tables of .039: the allowed difference is 2.4 times as large.
+func calibrationTables() (tables int, allowed float64) {
+	if testkit.Full() {
+		return 400, .05
+	}
+	return 120, .09
+}
 
 // effectsOf returns the effects of d columns on the target, in one of four patterns: a few strong effects, decreasing
 // effects, a large number of equal effects, or no effects.
@@ -103,9 +111,9 @@ func confidenceTable(
 	return tab.View(), f
 }
 
-// TestConfidenceIsCalibrated checks over 400 tables of each selector that probabilities and frequencies of truly
-// being chosen differ by at most .05 on average: those of the chosen columns, and those of all columns in every range
-// of probabilities. The truth is the choice of the same rule with hardly any noise. Tables and keys are the same in
+// TestConfidenceIsCalibrated checks over the tables of each selector that probabilities and frequencies of truly being
+// chosen differ by little on average: those of the chosen columns, and those of all columns in every range of
+// probabilities. The truth is the choice of the same rule with hardly any noise. Tables and keys are the same in
 // every run.
 func TestConfidenceIsCalibrated(t *testing.T) {
 	const k = 3
@@ -134,7 +142,8 @@ func checkCalibration(t *testing.T, x rater, classes int) {
 	rng := rand.New(rand.NewPCG(11, 3))
 	const bins = 3
 	var stated, found, count [bins + 1]float64 // the last one: chosen columns
-	for index := range confidenceTables {
+	tables, allowed := calibrationTables()
+	for index := range tables {
 		v, f := confidenceTable(t, rng, index, classes)
 		epsilon := []float64{.3, 1, 3}[index%3]
 		choice, err := x.Choose(
@@ -185,7 +194,7 @@ func checkCalibration(t *testing.T, x rater, classes int) {
 			b, p, q, n,
 		)
 		if !(n >= 100) ||
-			!(math.Abs(p-q) <= .05) {
+			!(math.Abs(p-q) <= allowed) {
 			t.Errorf(
 				"range %d: stated %.3f, found %.3f of %v",
 				b, p, q, n,

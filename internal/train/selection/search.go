@@ -161,6 +161,9 @@ func (d *discriminant) firstColumns(
 			return i == j
 		})
 	}
+	if len(selected) == k {
+		return selected
+	}
 	for _, j := range d.byImportance() {
 		if len(selected) < k && !slices.Contains(selected, j) {
 			selected = append(selected, j)
