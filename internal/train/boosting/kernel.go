@@ -14,6 +14,10 @@ import (
 
 // Kernel is the additive booster with kernel stages; see the package comment.
 type Kernel struct {
+	// Landmarks is the maximum number of landmarks of a stage. With 0 it is set by the budget and the noisy number of
+	// records alone.
+	Landmarks int
+
 	most int // maximum number of records that the stages learn from; 0: mostLearned
 }
 
@@ -98,6 +102,9 @@ func (t Kernel) Fit(
 	if t.most > 0 {
 		k.most = t.most
 	}
+	if t.Landmarks > 0 {
+		k.mostMarks = t.Landmarks
+	}
 	defer d.Records.Forget(k.state)
 	if err := k.run(); err != nil {
 		return nil, err
@@ -119,9 +126,10 @@ func newKernelBooster(
 		return nil, err
 	}
 	k := &kernelBooster{
-		booster: b,
-		most:    mostLearned,
-		levels:  levelInputs(b.moments, b.state.Columns),
+		booster:   b,
+		most:      mostLearned,
+		mostMarks: mostLandmarks,
+		levels:    levelInputs(b.moments, b.state.Columns),
 	}
 	k.levels = slices.DeleteFunc(k.levels, func(l levels) bool {
 		return b.state.Columns[l.column].Levels != nil
@@ -135,10 +143,11 @@ type kernelBooster struct {
 	*booster
 	levels []levels // category inputs
 
-	most  int     // approximate number of records that the stages learn from
-	share float64 // of the stages; 0 if there are none
-	marks int     // number of landmarks
-	gate  []bool  // by numeric feature: the nonlinear part of its curve is a coordinate
+	most      int     // approximate number of records that the stages learn from
+	share     float64 // of the stages; 0 if there are none
+	marks     int     // number of landmarks, at most mostMarks
+	mostMarks int
+	gate      []bool // by numeric feature: the nonlinear part of its curve is a coordinate
 	// ^gateValues reports, by column of many values, whether its effects are a coordinate.
 	gateValues []bool
 	spend      *schedule
@@ -217,7 +226,7 @@ func (k *kernelBooster) divide() {
 		return
 	}
 	strength := k.total * k.mu
-	k.marks = int(min(max(landmarkRate*strength, leastLandmarks), mostLandmarks))
+	k.marks = min(int(min(max(landmarkRate*strength, leastLandmarks), mostLandmarks)), k.mostMarks)
 	k.share = kernelShare * ramp(strength, fewRecords, manyRecords) *
 		ramp(strength/float64(inputs), fewPerInput, manyPerInput)
 	if k.share < leastKernel {

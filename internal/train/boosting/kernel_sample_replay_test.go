@@ -24,7 +24,8 @@ import (
 // on neighbours, and no input moved further than declared.
 func TestSampleReplays(t *testing.T) {
 	x := crossedSample(t, 3000)
-	trainer := Kernel{most: 1500}
+	trainer := smallKernel()
+	trainer.most = 1500
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		first := mechanism.NewRecorder(9)
 		want := encodeModel(
@@ -37,7 +38,7 @@ func TestSampleReplays(t *testing.T) {
 		)
 		if bytes.Equal(want,
 			encodeModel(t,
-				x.recordedOf(t, Kernel{}, rel, memory.NewRecords(x.tab.View()),
+				x.recordedOf(t, smallKernel(), rel, memory.NewRecords(x.tab.View()),
 					mechanism.NewRecorder(9)).Model)) {
 			t.Errorf("%v: there is no sample", rel)
 		}
@@ -70,7 +71,8 @@ func TestSampleReplays(t *testing.T) {
 // TestSampleOnStream checks that a sample has the same records on an engine that keeps its state in a file.
 func TestSampleOnStream(t *testing.T) {
 	x := crossedSample(t, 3000)
-	trainer := Kernel{most: 1500}
+	trainer := smallKernel()
+	trainer.most = 1500
 	want := x.recordedOf(
 		t,
 		trainer,

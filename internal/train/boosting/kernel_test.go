@@ -17,6 +17,7 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/numeric/dense"
 	"github.com/dptrain/dptrain/internal/numeric/kernelmap"
+	"github.com/dptrain/dptrain/internal/testkit"
 	"github.com/dptrain/dptrain/internal/testkit/testrows"
 	"github.com/dptrain/dptrain/internal/train/linear"
 	"github.com/dptrain/dptrain/internal/train/method"
@@ -75,6 +76,17 @@ func crossedSample(t testing.TB, n int) sample {
 	return newSample(t, columns, data)
 }
 
+// fewMarks returns the maximum number of landmarks of stages in tests that need no accurate model. Stages with few
+// landmarks take the same steps as others in a fraction of the time.
+func fewMarks() int {
+	return testkit.Size(120, mostLandmarks)
+}
+
+// smallKernel returns a trainer with few landmarks.
+func smallKernel() Kernel {
+	return Kernel{Landmarks: fewMarks()}
+}
+
 // trainKernel plans and runs the trainer. It also returns the session.
 func (x sample) trainKernel(
 	t testing.TB, epsilon float64, rel budget.Relation,
@@ -85,7 +97,7 @@ func (x sample) trainKernel(
 		t.Fatal(err)
 	}
 	s := testrows.Session(t, node, epsilon, rel)
-	fit, err := Kernel{}.Fit(context.Background(), s, x.trainingData(rel))
+	fit, err := smallKernel().Fit(context.Background(), s, x.trainingData(rel))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +181,14 @@ func trainedBooster(t testing.TB) (sample, *kernelBooster) {
 	return trained.x, trained.k
 }
 
+// kernelBooster returns a run with few landmarks after its last epoch.
 func (x sample) kernelBooster(t testing.TB, epsilon float64) *kernelBooster {
+	t.Helper()
+	return x.markedBooster(t, epsilon, fewMarks())
+}
+
+// markedBooster returns a run with at most that many landmarks after its last epoch.
+func (x sample) markedBooster(t testing.TB, epsilon float64, marks int) *kernelBooster {
 	t.Helper()
 	node, err := Kernel{}.Plan(x.runFacts(budget.AddRemove))
 	if err != nil {
@@ -180,6 +199,7 @@ func (x sample) kernelBooster(t testing.TB, epsilon float64) *kernelBooster {
 	if err != nil {
 		t.Fatal(err)
 	}
+	k.mostMarks = marks
 	if err := k.run(); err != nil {
 		t.Fatal(err)
 	}
