@@ -72,7 +72,16 @@ func (p *Pipeline) autoMethod(classes int) method.Trainer {
 	case p.additive:
 		return boosting.Additive{}
 	}
-	return boosting.Kernel{}
+	return autoKernel
+}
+
+// autoKernel is the kernel booster of runs that name no model. Tests limit its landmarks.
+var autoKernel = boosting.Kernel{}
+
+// isKernel reports whether a trainer is a kernel booster.
+func isKernel(t method.Trainer) bool {
+	_, ok := t.(boosting.Kernel)
+	return ok
 }
 
 // WithoutKernel returns the pipeline with [boosting.Kernel], whether named or chosen automatically, replaced by
@@ -83,7 +92,7 @@ func (p *Pipeline) WithoutKernel() (*Pipeline, bool) {
 	q.additive = true
 	found := false
 	replace := func(m *method.Trainer) {
-		if *m == method.Trainer(boosting.Kernel{}) {
+		if isKernel(*m) {
 			*m = boosting.Additive{}
 			found = true
 		}
@@ -113,7 +122,7 @@ func (p *Pipeline) mayBeKernel() bool {
 			classes = leastClasses // there may be so few
 		}
 	}
-	return p.autoMethod(classes) == method.Trainer(boosting.Kernel{})
+	return isKernel(p.autoMethod(classes))
 }
 
 // choosesStages reports whether the run chooses its stages itself. A regression with at most as many candidates as
@@ -127,8 +136,7 @@ func (p *Pipeline) choosesStages(f selection.Facts) bool {
 	case p.isClassification():
 		chosen := p.autoMethod(len(f.Target.Categories))
 		return len(f.Target.Categories) == 2 &&
-			(chosen == method.Trainer(boosting.Kernel{}) ||
-				chosen == method.Trainer(boosting.Additive{}))
+			(isKernel(chosen) || chosen == method.Trainer(boosting.Additive{}))
 	}
 	return len(f.Columns) > selection.DefaultK
 }

@@ -119,7 +119,7 @@ func TestEncoding(t *testing.T) {
 		adassp.JointGram{},
 		boosting.BoostedAdaSSP{},
 		boosting.Additive{},
-		boosting.Kernel{},
+		autoKernel,
 	} {
 		p, table := manyValued(t, false, m, 20)
 		res, err := p.Fit(t.Context(), table, Options{})

@@ -1,15 +1,34 @@
 package pipeline
 
-import "github.com/dptrain/dptrain/internal/train/method"
+import (
+	"os"
+	"testing"
 
-// defaultTrainer returns the default trainer of a method, nil for auto, and a trainer from outside this module for an unknown
-// name.
+	"github.com/dptrain/dptrain/internal/testkit"
+	"github.com/dptrain/dptrain/internal/train/boosting"
+	"github.com/dptrain/dptrain/internal/train/method"
+)
+
+// TestMain limits the landmarks of kernels, which take most of the time of a fit, unless tests are to try everything.
+func TestMain(m *testing.M) {
+	if !testkit.Full() {
+		autoKernel.Landmarks = 60
+	}
+	os.Exit(m.Run())
+}
+
+// defaultTrainer returns the default trainer of a method, with few landmarks if it is a kernel, nil for auto, and a trainer
+// from outside this module for an unknown name.
 func defaultTrainer(name string) method.Trainer {
 	if name == "" || name == Auto {
 		return nil
 	}
 	if m, ok := TrainerNamed(name); ok {
-		return m.New(nil)
+		t := m.New(nil)
+		if t == method.Trainer(boosting.Kernel{}) {
+			return autoKernel
+		}
+		return t
 	}
 	return stranger{name: name}
 }
