@@ -20,6 +20,20 @@ func (p *Priced) computeMu() float64 {
 	return math.Min(sum, p.muByProfile())
 }
 
+// HasMu reports whether Guarantee().Mu is finite. It computes Mu only where its laws leave that open.
+func (p *Priced) HasMu() bool {
+	sum, gaussian := p.muByComposition()
+	switch {
+	case gaussian:
+		return !math.IsInf(sum, 1)
+	case p.hasInfiniteLoss():
+		return false
+	case !math.IsInf(sum, 1):
+		return true
+	}
+	return !math.IsInf(p.cachedMu(), 1)
+}
+
 // maxLostDelta is the largest delta that steps may lose outright ([Node.LostDelta]) in a tree with a mu. It is so
 // far below MinDelta, the smallest delta that mu covers, that it raises mu by a quarter of a percent at most.
 const maxLostDelta = MinDelta / 10

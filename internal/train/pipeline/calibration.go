@@ -198,8 +198,12 @@ func (c *calibration) fitCoefficients(
 ) (coefficients []float64, evidence float64) {
 	coefficients = slices.Clone(start)
 	evidence = math.Inf(-1)
+	logOdds := make([]float64, len(c.middles))
+	for b, middle := range c.middles {
+		logOdds[b] = prior.logOdds(middle)
+	}
 	for range calibrationSteps {
-		step, found := c.newtonStep(prior, coefficients)
+		step, found := c.newtonStep(prior, logOdds, coefficients)
 		if step == nil {
 			break
 		}
@@ -220,20 +224,21 @@ func (c *calibration) fitCoefficients(
 }
 
 // newtonStep returns the change of the coefficients, nil if the equations cannot be solved, and the evidence before it.
+// logOdds are those of the prior in the middles of the bins.
 func (c *calibration) newtonStep(
 	prior calibrationPrior,
-	coefficients []float64,
+	logOdds, coefficients []float64,
 ) (step []float64, evidence float64) {
 	n := len(prior.precision)
-	matrix := mat.NewSymDense(n, nil)
-	right := mat.NewVecDense(n, nil)
+	matrix := make([]float64, n*n) // the upper triangle
+	right := make([]float64, n)
 	for i, precision := range prior.precision {
-		matrix.SetSym(i, i, precision)
-		right.SetVec(i, -precision*coefficients[i])
+		matrix[i*n+i] = precision
+		right[i] = -precision * coefficients[i]
 		evidence += math.Log(precision)/2 - precision*coefficients[i]*coefficients[i]/2
 	}
 	for b, basis := range c.basis {
-		pi := sigmoid(prior.logOdds(c.middles[b]) + weighted(coefficients, basis))
+		pi := sigmoid(logOdds[b] + weighted(coefficients, basis))
 		h := c.mass[b] * pi * (1 - pi)
 		v := c.sigma*c.sigma*((1-pi)*(1-pi)+pi*pi) + h
 		e := c.second[b]*(1-pi) - c.first[b]*pi
@@ -242,18 +247,19 @@ func (c *calibration) newtonStep(
 		}
 		evidence -= e * e / v / 2
 		for i := range n {
-			right.SetVec(i, right.AtVec(i)+basis[i]*h*e/v)
+			right[i] += basis[i] * h * e / v
+			row := matrix[i*n : (i+1)*n]
 			for j := i; j < n; j++ {
-				matrix.SetSym(i, j, matrix.At(i, j)+basis[i]*basis[j]*h*h/v)
+				row[j] += basis[i] * basis[j] * h * h / v
 			}
 		}
 	}
 	var factors mat.Cholesky
-	if !factors.Factorize(matrix) {
+	if !factors.Factorize(mat.NewSymDense(n, matrix)) {
 		return nil, 0
 	}
 	var solution mat.VecDense
-	if err := factors.SolveVecTo(&solution, right); err != nil {
+	if err := factors.SolveVecTo(&solution, mat.NewVecDense(n, right)); err != nil {
 		return nil, 0
 	}
 	return solution.RawVector().Data, evidence - factors.LogDet()/2

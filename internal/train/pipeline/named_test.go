@@ -35,7 +35,7 @@ func defaultTrainer(name string) method.Trainer {
 
 // trainerInForm is like defaultTrainer for a form of the method.
 func trainerInForm(name, form string) method.Trainer {
-	if m, ok := TrainerNamed(name); ok {
+	if m, ok := TrainerNamed(name); ok && form != "" {
 		return m.New(method.Values{"form": form})
 	}
 	return defaultTrainer(name)

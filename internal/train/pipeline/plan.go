@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
+	"sync"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
@@ -141,8 +141,8 @@ type Pipeline struct {
 // A Plan is a priced pipeline.
 type Plan struct {
 	*budget.Priced
-	of        *Pipeline // the planned pipeline
-	guarantee budget.Guarantee
+	of        *Pipeline               // the planned pipeline
+	guarantee func() budget.Guarantee // computed once
 	facts     selection.Facts
 	root      string // path of the training node
 	branches  []branch
@@ -223,9 +223,8 @@ func (p *Pipeline) PlanContext(ctx context.Context) (*Plan, error) {
 	if err := p.unusedShares(plan.Priced); err != nil {
 		return nil, err
 	}
-	plan.guarantee = plan.Priced.Guarantee()
-	if math.IsInf(plan.guarantee.Mu, 1) &&
-		(!plan.isApproximate() || plan.guarantee.Epsilon > mostEpsilon) {
+	plan.guarantee = sync.OnceValue(plan.Priced.Guarantee)
+	if !plan.HasMu() && (!plan.isApproximate() || p.Budget.Epsilon > mostEpsilon) {
 		return nil, fmt.Errorf("%w than %v", ErrUnbounded, p.Budget.Epsilon)
 	}
 	return plan, nil
@@ -312,7 +311,7 @@ func (p *Plan) isApproximate() bool {
 
 // Guarantee returns the guarantee of the plan.
 func (p *Plan) Guarantee() budget.Guarantee {
-	return p.guarantee
+	return p.guarantee()
 }
 
 // checkPlan validates the description and collects the facts of the plan.
