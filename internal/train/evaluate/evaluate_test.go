@@ -104,24 +104,63 @@ func drawTargets(rng *rand.Rand, n int, scale float64) (y, prediction []float64)
 	return y, prediction
 }
 
-// exactMeasures returns the R², the RMSE and the MAE that a release estimates, of records without noise.
-func exactMeasures(y, prediction []float64, r R2) (r2, rmse, mae float64) {
-	for i, v := range y {
+// freshRecords are records without noise from the distribution that a test draws its tables from.
+type freshRecords struct{ y, prediction []float64 }
+
+// exactMeasures are the values that a release estimates. allErrors is the R² without a limit of errors.
+type exactMeasures struct{ r2, rmse, mae, allErrors float64 }
+
+// drawFresh returns n records; see drawTargets.
+func drawFresh(rng *rand.Rand, n int, scale float64) freshRecords {
+	y, prediction := drawTargets(rng, n, scale)
+	return freshRecords{y, prediction}
+}
+
+// measure returns the values that a release estimates, in one pass; [Exact] computes each R² in one of its own.
+func (f freshRecords) measure(r R2) exactMeasures {
+	const center = 50 // near the mean of the targets
+	var sum, total, absolute, squares, allSquares float64
+	for i, v := range f.y {
 		v = min(max(v, r.TargetLower), r.TargetUpper)
-		error := min(
-			math.Abs(v-min(max(prediction[i], r.TargetLower), r.TargetUpper)),
-			r.ErrorLimit,
-		)
-		mae += error / float64(len(y))
-		rmse += square(error) / float64(len(y))
+		sum += v - center
+		total += (v - center) * (v - center)
+		error := math.Abs(v - min(max(f.prediction[i], r.TargetLower), r.TargetUpper))
+		allSquares += error * error
+		error = min(error, r.ErrorLimit)
+		absolute += error
+		squares += error * error
 	}
-	return Exact(
-		y,
-		prediction,
-		r.TargetLower,
-		r.TargetUpper,
-		r.ErrorLimit,
-	), math.Sqrt(rmse), mae
+	n := float64(len(f.y))
+	total -= sum * sum / n
+	return exactMeasures{
+		r2:        max(1-squares/total, floor),
+		rmse:      math.Sqrt(squares / n),
+		mae:       absolute / n,
+		allErrors: max(1-allSquares/total, floor),
+	}
+}
+
+// TestMeasure compares the R² of measure with [Exact].
+func TestMeasure(t *testing.T) {
+	fresh := drawFresh(rand.New(rand.NewPCG(4, 1)), 3000, .8)
+	r := R2{
+		TargetLower: 35,
+		TargetUpper: 70,
+		ErrorLimit:  9,
+	}
+	got := fresh.measure(r)
+	for limit, x := range map[float64]float64{
+		r.ErrorLimit: got.r2,
+		math.Inf(1):  got.allErrors,
+	} {
+		want := Exact(fresh.y, fresh.prediction, r.TargetLower, r.TargetUpper, limit)
+		if math.Abs(x-want) > 1e-9 {
+			t.Errorf(
+				"limit %v: %v, want %v",
+				limit, x, want,
+			)
+		}
+	}
 }
 
 // TestCoverage checks that the interval covers the R² of the distribution of the records, cut at the limits of the
@@ -141,7 +180,7 @@ func TestCoverage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(11, uint64(10*scale)))
-			freshTargets, freshPredictions := drawTargets(rng, 200_000, scale)
+			fresh := drawFresh(rng, 200_000, scale)
 			reach := 40 * math.Hypot(1, scale)
 			covered := 0
 			errors := 0
@@ -153,14 +192,11 @@ func TestCoverage(t *testing.T) {
 					t, one,
 					newPairs(t, y, prediction, 50-reach, 50+reach, 48),
 				)
-				r2, rmse, mae := exactMeasures(freshTargets, freshPredictions, r)
-				covered += countHit(r.Quality, r2)
-				errors += countHit(r.RMSE, rmse)
-				mean += countHit(r.MAE, mae)
-				whole := r
-				whole.ErrorLimit = math.Inf(1)
-				r2, _, _ = exactMeasures(freshTargets, freshPredictions, whole)
-				all += countHit(Quality{Lower: r.AllErrorsLower, Upper: 1}, r2)
+				exact := fresh.measure(r)
+				covered += countHit(r.Quality, exact.r2)
+				errors += countHit(r.RMSE, exact.rmse)
+				mean += countHit(r.MAE, exact.mae)
+				all += countHit(Quality{Lower: r.AllErrorsLower, Upper: 1}, exact.allErrors)
 				for _, q := range []Quality{r.Quality, r.RMSE, r.MAE} {
 					if q.Value < q.Lower ||
 						q.Value > q.Upper ||

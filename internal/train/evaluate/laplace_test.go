@@ -109,7 +109,7 @@ func TestPureCoverage(t *testing.T) {
 			"poor":     3,
 		} {
 			rng := rand.New(rand.NewPCG(12, uint64(10*scale)))
-			freshTargets, freshPredictions := drawTargets(rng, 20_000, scale)
+			fresh := drawFresh(rng, 20_000, scale)
 			reach := 40 * math.Hypot(1, scale)
 			covered, errors, mean, all := 0, 0, 0, 0
 			width := 0.
@@ -119,14 +119,11 @@ func TestPureCoverage(t *testing.T) {
 					t, priced,
 					newPairs(t, y, prediction, 50-reach, 50+reach, 48),
 				)
-				r2, rmse, mae := exactMeasures(freshTargets, freshPredictions, r)
-				covered += countHit(r.Quality, r2)
-				errors += countHit(r.RMSE, rmse)
-				mean += countHit(r.MAE, mae)
-				whole := r
-				whole.ErrorLimit = math.Inf(1)
-				r2, _, _ = exactMeasures(freshTargets, freshPredictions, whole)
-				all += countHit(Quality{Lower: r.AllErrorsLower, Upper: 1}, r2)
+				exact := fresh.measure(r)
+				covered += countHit(r.Quality, exact.r2)
+				errors += countHit(r.RMSE, exact.rmse)
+				mean += countHit(r.MAE, exact.mae)
+				all += countHit(Quality{Lower: r.AllErrorsLower, Upper: 1}, exact.allErrors)
 				width += (r.Upper - r.Lower) / releases
 				if len(r.Intervals) > 0 ||
 					r.Value < r.Lower ||
