@@ -15,6 +15,7 @@ import (
 	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/numeric/greedy"
+	"github.com/dptrain/dptrain/internal/testkit"
 	"github.com/dptrain/dptrain/internal/testkit/testrows"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/scaling"
@@ -503,7 +504,7 @@ func TestDefaultDepth(t *testing.T) {
 // of the number of its nodes.
 func TestDrawsDependOnDepthOnly(t *testing.T) {
 	for depth := 1; depth <= maxDepth; depth++ {
-		fit, s := trainTree(t, CostTree{Depth: depth}, 0, 40000, 1000)
+		fit, s := trainTree(t, CostTree{Depth: depth}, 0, testkit.Size(12000, 40000), 1000)
 		n := len(fit.Model.(*regression.Tree).Nodes)
 		if n != 1<<depth-1 {
 			t.Errorf("depth %d: %d nodes", depth, n)

@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/testkit"
 	"github.com/dptrain/dptrain/internal/testkit/testrows"
 	"github.com/dptrain/dptrain/internal/train/linear"
 	"github.com/dptrain/dptrain/internal/train/logistic"
@@ -241,7 +242,7 @@ func accuracyOf(t testing.TB, m *regression.Classifier, v dataset.View) float64 
 func TestSVMSeparatesClasses(t *testing.T) {
 	for classes, want := range map[int]float64{2: .96, 3: .85} {
 		columns, ranges := columnsOf(classes)
-		v := tableOf(t, columns, planeRecords(20000, classes), nil).View()
+		v := tableOf(t, columns, planeRecords(testkit.Size(6000, 20000), classes), nil).View()
 		for name, tr := range allTrainers() {
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute,
 				budget.SubstitutePrivateColumns} {
