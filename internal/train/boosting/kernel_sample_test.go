@@ -12,9 +12,8 @@ import (
 // of the same size as stages that learn from all records.
 func TestSampleIsScaled(t *testing.T) {
 	const (
-		n     = 9000
-		most  = 3000
-		marks = 240 // with fewer the model is not accurate
+		n    = 9000
+		most = 3000
 	)
 	x := surfaceSample(t, n)
 	node, err := Kernel{}.Plan(x.runFacts(budget.AddRemove))
@@ -27,7 +26,6 @@ func TestSampleIsScaled(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.most = most
-	k.mostMarks = marks
 	if err := k.run(); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +47,7 @@ func TestSampleIsScaled(t *testing.T) {
 		}
 		return square
 	}
-	ratio := size(k) / size(x.markedBooster(t, 60, marks))
+	ratio := size(k) / size(x.markedBooster(t, 60, mostLandmarks))
 	if ratio < .6 || ratio > 1.6 {
 		t.Errorf(
 			"the first sums have %.3f of the square that they have over all records",

@@ -12,7 +12,6 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/testkit"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -163,7 +162,7 @@ func TestEmptyTargets(t *testing.T) {
 	}
 }
 
-var long = flag.Bool("long", testkit.Full(), "test all shares of empty targets")
+var long = flag.Bool("long", false, "test all shares of empty targets")
 
 // isExhaustive reports whether tests average over more fits: with -long, and with fresh noise, where the odds of a false
 // alarm apply. With the fixed noise of other runs, a test that passed once passes again.

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"flag"
 	"os"
 	"testing"
 
@@ -9,9 +10,11 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 )
 
-// TestMain limits the landmarks of kernels, which take most of the time of a fit, unless tests are to try everything.
+// TestMain limits the landmarks of kernels, which take most of the time of a fit, unless tests are to try everything or noise
+// is fresh: then odds of false alarms were found with the default.
 func TestMain(m *testing.M) {
-	if !testkit.Full() {
+	flag.Parse()
+	if !testkit.Full() && !isExhaustive() {
 		autoKernel.Landmarks = 60
 	}
 	os.Exit(m.Run())
