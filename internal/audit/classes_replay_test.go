@@ -14,7 +14,7 @@ import (
 )
 
 // TestReplayClassesSubstituted replays every classifier and every selection that reads classes, for two classes and
-// for three, with a record substituted on a table small enough that one record matters. (The example recipes cover
+// for three, with a record substituted, as in [replayedNeighbours], on a table small enough that one record matters. (The example recipes cover
 // most methods under add-remove; tukey abstains on such a table.)
 func TestReplayClassesSubstituted(t *testing.T) {
 	const file = "../../testdata/loans.csv"
@@ -34,7 +34,7 @@ func TestReplayClassesSubstituted(t *testing.T) {
 			all = append(all, how{"none", m})
 		}
 	}
-	for _, c := range all {
+	for i, c := range all {
 		for target, list := range map[string]string{
 			"repaid": "no, yes",
 			"rating": "weak, fair, very good",
@@ -75,18 +75,9 @@ func TestReplayClassesSubstituted(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				rows := make([]int32, 30)
-				for i := range rows {
-					rows[i] = int32(i)
-				}
-				faults, closest := replayNeighbours(
-					t,
-					r,
-					p,
-					planPipeline(t, p),
-					tab.Select(rows).Compact(),
-					5,
-				)
+				tab = tab.Select(firstRows(30)).Compact()
+				neighbours := replayedNeighbours(t, allNeighbours(t, p, tab), i)
+				faults, closest := replayOn(t, r, p, planPipeline(t, p), tab, 5, neighbours)
 				for _, f := range faults {
 					t.Error(f)
 				}

@@ -21,6 +21,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/testkit"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/regression"
@@ -30,7 +31,7 @@ var (
 	writeFloors = flag.Bool("write-floors", false, "rewrite testdata/floors.json")
 	floorKeys   = flag.Int(
 		"floor-keys",
-		5,
+		testkit.Size(5, measuredKeys),
 		"the number of keys under which TestFloors trains, from 2 to 20",
 	)
 )

@@ -49,7 +49,7 @@ func TestLeavesNameTheirStatistic(t *testing.T) {
 		if c.change != nil {
 			c.change(p)
 		}
-		plan, err := p.Plan()
+		plan, err := pricePipeline(p)
 		if err != nil {
 			t.Fatal(c.recipe, err)
 		}
@@ -91,7 +91,7 @@ func TestEveryLeafIsAudited(t *testing.T) {
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
 		p := examplePipeline(t, name)
-		plan, err := p.Plan()
+		plan, err := pricePipeline(p)
 		if err != nil {
 			t.Fatal(name, err)
 		}

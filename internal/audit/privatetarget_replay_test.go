@@ -3,11 +3,12 @@
 package audit
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/train/adassp"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/internal/train/selection"
@@ -15,7 +16,8 @@ import (
 
 // TestReplayWithPrivateTarget checks, for a private target, that no release of any method sees inputs farther apart
 // than it declares, and that published values depend on the target of a record, changed or missing, only through
-// releases. All features are public, or some are private too.
+// releases. All features are public, or some are private too; without -full in turn by the name of the run, and
+// with neighbours of every second kind of change, as in [TestReplayWithoutTarget].
 func TestReplayWithPrivateTarget(t *testing.T) {
 	runs := missingRuns()
 	for name, s := range map[string]selection.Selector{
@@ -29,29 +31,25 @@ func TestReplayWithPrivateTarget(t *testing.T) {
 			}}
 		}
 	}
-	for name, run := range runs {
-		for part, private := range map[string]func(i int, c dataset.Column) bool{
-			"target": func(int, dataset.Column) bool {
-				return false
-			},
-			"target and a feature": func(i int, _ dataset.Column) bool {
-				return i == 0
-			},
-		} {
-			t.Run(name+", "+part, func(t *testing.T) {
+	for i, name := range slices.Sorted(maps.Keys(runs)) {
+		for k, feature := range []int{noFeature, 0} {
+			if i%2 != k && !*full {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s, private feature %d", name, feature), func(t *testing.T) {
 				t.Parallel()
-				replayPrivateTarget(t, run, private)
+				replayPrivateTarget(t, runs[name], feature, i)
 			})
 		}
 	}
 }
 
-// replayPrivateTarget replays a run whose target is private, together with the features for which private is true.
-func replayPrivateTarget(
-	t *testing.T,
-	run missingRun,
-	private func(i int, c dataset.Column) bool,
-) {
+// noFeature is the index of no column.
+const noFeature = -1
+
+// replayPrivateTarget replays a run whose target is private, together with the column with index feature. The number of
+// the run determines its neighbours.
+func replayPrivateTarget(t *testing.T, run missingRun, feature, number int) {
 	t.Helper()
 	r, p, _ := loadExample(
 		t,
@@ -60,7 +58,7 @@ func replayPrivateTarget(
 	p.Budget.Relation = budget.SubstitutePrivateColumns
 	for j := range p.Schema.Columns {
 		c := &p.Schema.Columns[j]
-		c.Private = c.Name == p.Target || private(j, *c)
+		c.Private = c.Name == p.Target || j == feature
 	}
 	run.change(p)
 	whole := numbersOnly(t, r, p)
@@ -68,14 +66,10 @@ func replayPrivateTarget(
 	tab := blankTargets(t, whole.Select(firstRows(n)).Compact(), p.Target, func(i int) bool {
 		return i == n/2 || i%5 == 3
 	})
-	neighbours, err := Neighbours(tab, p.Budget.Relation)
-	if err != nil {
-		t.Fatal(err)
-	}
-	neighbours = replayedNeighbours(t, neighbours, missingSeed)
+	neighbours := missingNeighbours(t, p, tab, number)
 	neighbours = append(
 		neighbours,
-		targetlessNeighbours(t, tab, p.Target, p.Budget.Relation)...,
+		targetlessNeighbours(t, tab, p.Target, p.Budget.Relation, number)...,
 	)
 	checkReplay(t, r, p, tab, neighbours)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/testkit"
 )
 
 // lawOf returns the law of a step that spends all of epsilon and delta.
@@ -56,7 +57,7 @@ func leafOf(
 
 var full = flag.Bool(
 	"full",
-	false,
+	testkit.Full(),
 	"measure every step at all epsilons, replay every run on every neighbour under every seed, and stream every example "+
 		"in every way",
 )

@@ -4,6 +4,7 @@ package audit
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -128,9 +129,11 @@ func unitRuns() map[string]struct {
 
 // TestUnitReplay checks, with patients protected, that no release of any method sees inputs farther apart than it
 // declares when any whole unit is added or removed, that published values depend on the unit only through releases,
-// and that some inputs come close to their bounds.
+// and that some inputs come close to their bounds. The units are those of [replayedNeighbours].
 func TestUnitReplay(t *testing.T) {
-	for name, run := range unitRuns() {
+	runs := unitRuns()
+	for i, name := range slices.Sorted(maps.Keys(runs)) {
+		run := runs[name]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, p, tab := loadExample(t, "../../examples/unit.yaml")
@@ -145,7 +148,9 @@ func TestUnitReplay(t *testing.T) {
 			tab = blankTargets(t, tab.Select(firstRows(rows)).Compact(), p.Target, func(i int) bool {
 				return i%9 == 0
 			})
-			faults, closest := replayNeighbours(t, r, p, planPipeline(t, p), tab, 3)
+			plan := planPipeline(t, p)
+			neighbours := replayedNeighbours(t, allNeighbours(t, p, tab), i)
+			faults, closest := replayOn(t, r, p, plan, tab, 3, neighbours)
 			for _, f := range faults {
 				t.Error(f)
 			}
@@ -190,20 +195,15 @@ func firstRows(n int) []int32 {
 	return out
 }
 
-// TestUnitReplayOnTinyTables replays tables of 0 to 3 records, of one patient and of several.
+// TestUnitReplayOnTinyTables replays tables of 0 to 3 records, of one patient and of several, on [replayedNeighbours].
 func TestUnitReplayOnTinyTables(t *testing.T) {
 	r, p, tab := loadExample(t, "../../examples/unit.yaml")
 	plan := planPipeline(t, p)
 	for n := range 4 {
 		for seed := range byte(3) {
-			faults, _ := replayNeighbours(
-				t,
-				r,
-				p,
-				plan,
-				tab.Select(firstRows(n)).Compact(),
-				seed,
-			)
+			small := tab.Select(firstRows(n)).Compact()
+			neighbours := replayedNeighbours(t, allNeighbours(t, p, small), n+int(seed))
+			faults, _ := replayOn(t, r, p, plan, small, seed, neighbours)
 			for _, f := range faults {
 				t.Errorf("%d rows: %s", n, f)
 			}
