@@ -18,6 +18,7 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/publish/report"
 	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/testkit"
 	"github.com/dptrain/dptrain/internal/train/causal"
 )
 
@@ -142,7 +143,7 @@ func replayStudy(
 func TestStudyRecordAndReplay(t *testing.T) {
 	for _, file := range exampleStudies(t) {
 		r, s, table := loadStudy(t, file)
-		for seed := byte(1); seed <= 2; seed++ {
+		for seed := byte(1); int(seed) <= testkit.Size(1, 2); seed++ {
 			faults, closest := replayStudy(t, r, s, table, mechanism.NewRecorder(seed))
 			for _, f := range faults {
 				t.Errorf(

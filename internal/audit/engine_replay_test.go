@@ -34,7 +34,7 @@ func TestEnginesAgree(t *testing.T) {
 	}
 	agreed := 0
 	covered := map[budget.Statistic]bool{}
-	for i, file := range files {
+	for i, file := range largeModelsLast(files) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			r, p, _ := loadExample(t, file)
 			table := numbersOnly(t, r, p) // these processes cannot count text categories

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/testkit"
 	"github.com/dptrain/dptrain/internal/train/adassp"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
@@ -241,11 +242,21 @@ func TestOwnUnits(t *testing.T) {
 	}
 }
 
+// ownSizes returns the numbers of records of audited tables: none, one and several, without -full all of them for the
+// relation with index 0, and several for the others.
+func ownSizes(relation int) []int {
+	if relation == 0 || *full {
+		return []int{0, 1, 30}
+	}
+	return []int{30}
+}
+
 // TestOwnTable checks that a sound run has no violation (false alarm 1e-6 each), whatever its table contains.
 func TestOwnTable(t *testing.T) {
+	runs := testkit.Size(100, 200)
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute,
 		budget.SubstitutePrivateColumns} {
-		for _, n := range []int{0, 1, 30} {
+		for _, n := range ownSizes(int(rel)) {
 			p := ownPipeline(rel, "")
 			tab := ownTableOf(t, p, n, 3)
 			v, err := OwnTable(
@@ -253,7 +264,7 @@ func TestOwnTable(t *testing.T) {
 				p,
 				tab,
 				Options{
-					Runs:       200,
+					Runs:       runs,
 					Records:    3,
 					Confidence: 1 - 1e-6,
 				},
@@ -271,7 +282,7 @@ func TestOwnTable(t *testing.T) {
 			if len(v.Pairs) != want ||
 				v.Claim.Epsilon > 1 ||
 				len(v.Leaves) > 0 ||
-				want > 0 && v.Whole.Runs != 200 {
+				want > 0 && v.Whole.Runs != runs {
 				t.Errorf(
 					"%v, %d records: %+v",
 					rel, n, v,
@@ -286,7 +297,7 @@ func TestOwnTable(t *testing.T) {
 			p,
 			ownTableOf(t, p, n, 3),
 			Options{
-				Runs:       200,
+				Runs:       runs,
 				Records:    3,
 				Confidence: 1 - 1e-6,
 			},
@@ -328,13 +339,14 @@ func TestOwnTableWithExtremeColumns(t *testing.T) {
 		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 			q := *p
 			q.Budget.Relation = rel
+			records := testkit.Size(2, DefaultRecords)
 			v, err := OwnTable(
 				context.Background(),
 				&q,
 				tab,
-				Options{Runs: 100, Confidence: 1 - 1e-6},
+				Options{Runs: 100, Records: records, Confidence: 1 - 1e-6},
 			)
-			if err != nil || len(v.Pairs) < 4 {
+			if err != nil || len(v.Pairs) < min(records, 4) {
 				t.Errorf(
 					"%s, %v: %+v, %v",
 					name, rel, v, err,
