@@ -20,11 +20,12 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/publish/report"
 	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/testkit"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 var (
-	recipes     = flag.Int("recipes", 40, "random recipes that are replayed")
+	recipes     = flag.Int("recipes", testkit.Size(20, 40), "random recipes that are replayed")
 	firstRecipe = flag.Uint64("first", 1, "the seed of the first random recipe")
 )
 
