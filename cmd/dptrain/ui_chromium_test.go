@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -785,7 +786,7 @@ func TestReportsInChromium(t *testing.T) {
 		"--max-rows", "2",
 		"--date", "Aufnahmedatum=auto",
 	}
-	for name, args := range map[string][]string{
+	reports := map[string][]string{
 		"report-linear": {"fit", "../../examples/adassp.yaml"},
 		"report-additive": {
 			"fit",
@@ -830,7 +831,9 @@ func TestReportsInChromium(t *testing.T) {
 			"--epsilon", "1",
 			"--by", "ocean",
 		},
-	} {
+	}
+	for _, name := range slices.Sorted(maps.Keys(reports)) {
+		args := reports[name]
 		out := filepath.Join(t.TempDir(), "out")
 		if args[0] == "fit" {
 			args = append(args, "--quiet")

@@ -19,6 +19,8 @@ import (
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/dptrain/dptrain/internal/testkit"
 )
 
 // Environment variables for manual checks.
@@ -36,6 +38,7 @@ type Browser struct {
 	ctx     context.Context
 	mu      sync.Mutex
 	console []string
+	looks   map[string]bool // schemes and looks of the texts that axe has checked
 }
 
 // New starts Chromium. It skips the test if Chromium is not installed.
@@ -59,7 +62,7 @@ func New(t *testing.T) *Browser {
 	t.Cleanup(stop)
 	ctx, closePage := chromedp.NewContext(alloc)
 	t.Cleanup(closePage)
-	b := &Browser{t: t, ctx: ctx}
+	b := &Browser{t: t, ctx: ctx, looks: map[string]bool{}}
 	Call(b, log.Enable, cdp.Empty{})
 	err := chromedp.Listen(ctx, func(ev any) {
 		switch e := ev.(type) {
@@ -189,13 +192,15 @@ func (b *Browser) Fill(selector, value string) {
 	}
 }
 
-// screens are the widths and colour schemes in which each step is checked.
-var screens = []struct {
+// A screen is a width and a colour scheme in which steps are checked.
+type screen struct {
 	name          string
 	width, height int64
 	dark          bool
 	print         bool
-}{
+}
+
+var screens = []screen{
 	{"desktop", 1280, 900, false, false},
 	{"phone", 390, 844, false, false},
 	{"dark", 1280, 900, true, false},
@@ -216,9 +221,17 @@ func (b *Browser) EachScreen(check func(screen string)) {
 				Mobile:            s.width < 500,
 			},
 		)
-		b.Do(chromedp.Sleep(100 * time.Millisecond))
+		b.waitForLayout()
 		check(s.name)
 	}
+}
+
+// waitForLayout waits until a page has its new width. Pages with scripts draw pictures again a moment later.
+func (b *Browser) waitForLayout() {
+	b.t.Helper()
+	Take(b, chromedp.Evaluate[chromedp.Void](
+		`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(
+			() => document.scripts.length > 0 ? setTimeout(done, 400) : done())))`, chromedp.EvalAwaitPromise))
 }
 
 // SmallLabels lists the visible labels of pictures that are smaller than 11 pixels, with their size.
@@ -254,8 +267,8 @@ func (b *Browser) CheckScreens(step string) {
 					Value: scheme,
 				}},
 			})
-		b.Do(chromedp.Sleep(400*time.Millisecond),
-			chromedp.Evaluate[chromedp.Void](`scrollTo(0, 0)`)) // pictures are redrawn
+		b.waitForLayout()
+		b.Do(chromedp.Evaluate[chromedp.Void](`scrollTo(0, 0)`))
 		if wide := Eval[int64](b, `document.documentElement.scrollWidth`); wide > s.width {
 			b.t.Errorf("%s, %s: %d pixels wide", step, s.name, wide)
 		}
@@ -269,7 +282,7 @@ func (b *Browser) CheckScreens(step string) {
 				over)
 		}
 		if !s.print {
-			b.checkAccessibility(step + ", " + s.name)
+			b.checkAccessibility(step+", "+s.name, s)
 		}
 		if dir := os.Getenv(ShotsEnv); dir != "" {
 			shot := Take(b, chromedp.FullScreenshot(100))
@@ -288,23 +301,78 @@ func (b *Browser) CheckScreens(step string) {
 	Call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{})
 }
 
+// textLooks lists the looks of the visible texts of a page: their colours, sizes and backgrounds, on which their contrast depends.
+// A text with a positioned ancestor can lie over other elements, so that its place in the page is part of its look.
+const textLooks = `(() => {
+	const looks = new Set();
+	const grounds = new Map([[null, ""]]);
+	const ground = e => {
+		if (!grounds.has(e)) {
+			const s = getComputedStyle(e);
+			const own = [s.backgroundColor, s.backgroundImage, s.opacity, ""].join(" ").replace("rgba(0, 0, 0, 0) none 1 ", "");
+			const place = s.position === "static" ? "" : [e.tagName, e.id, e.getAttribute("class"), ""].join(" ");
+			grounds.set(e, ground(e.parentElement) + own + place);
+		}
+		return grounds.get(e);
+	};
+	for (const e of document.body.querySelectorAll("*")) {
+		if ([...e.childNodes].some(n => n.nodeType === Node.TEXT_NODE && n.data.trim()) && e.checkVisibility()) {
+			const s = getComputedStyle(e);
+			const color = e instanceof SVGElement ? s.fill + " " + s.fillOpacity : s.color;
+			looks.add([color, s.fontSize, s.fontWeight, s.textShadow, ground(e)].join(" "));
+		}
+	}
+	return [...looks];
+})()`
+
+// axeOptions returns the options of axe for a screen, or "" if axe has nothing to check. Contrast takes most of its time. It is
+// checked on pages with a text whose look axe has not checked in this browser. The dark scheme has the elements of the desktop, so
+// that the other rules are skipped there. With [testkit.FullEnv], all rules apply on all screens.
+func (b *Browser) axeOptions(s screen) string {
+	b.t.Helper()
+	isNew := false
+	for _, look := range Eval[[]string](b, textLooks) {
+		key := fmt.Sprint(s.dark, " ", look)
+		isNew = isNew || !b.looks[key]
+		b.looks[key] = true
+	}
+	const options = `{iframes: false, resultTypes: ["violations"]%s}`
+	const contrast = "color-contrast"
+	switch {
+	case testkit.Full() || isNew && !s.dark:
+		return fmt.Sprintf(options, "")
+	case isNew:
+		return fmt.Sprintf(options, fmt.Sprintf(`, runOnly: [%q]`, contrast))
+	case s.dark:
+		return ""
+	default:
+		return fmt.Sprintf(options, fmt.Sprintf(`, rules: {%q: {enabled: false}}`, contrast))
+	}
+}
+
 // checkAccessibility fails the test for serious or critical findings of axe.
-func (b *Browser) checkAccessibility(step string) {
+func (b *Browser) checkAccessibility(step string, s screen) {
 	b.t.Helper()
 	path := os.Getenv(axeEnv)
 	if path == "" {
 		return
 	}
-	source, err := os.ReadFile(path)
-	if err != nil {
-		b.t.Fatal(err)
+	options := b.axeOptions(s)
+	if options == "" {
+		return
 	}
-	Take(b, chromedp.Evaluate[chromedp.Void](string(source)))
-	found := Eval[[]string](b,
-		`axe.run(document, {iframes: false}).then(r => r.violations.map(v => {
+	if !Eval[bool](b, `"axe" in window`) {
+		source, err := os.ReadFile(path)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		Take(b, chromedp.Evaluate[chromedp.Void](string(source)))
+	}
+	found := Eval[[]string](b, fmt.Sprintf(
+		`axe.run(document, %s).then(r => r.violations.map(v => {
 			const at = n => n.html.slice(0, 160) + " " + n.any.map(a => a.message);
 			return v.impact + " " + v.id + ": " + v.nodes.map(at).join(" | ")
-		}))`)
+		}))`, options))
 	for _, line := range found {
 		if strings.HasPrefix(line, "serious") || strings.HasPrefix(line, "critical") {
 			b.t.Errorf("%s: axe: %s", step, line)
