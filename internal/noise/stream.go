@@ -1,11 +1,10 @@
 package noise
 
 import (
-	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hmac"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/binary"
 
 	"github.com/dptrain/dptrain/internal/noise/secret"
@@ -24,34 +23,20 @@ func FreshKey() (Key, error) {
 // Derive returns the key for a purpose: the HMAC-SHA-256 of the length-prefixed
 // purpose and path and of the index, under k. The length prefixes separate
 // ("ab", "c") from ("a", "bc").
-//
-// It computes HMAC by its definition (RFC 2104), because a key is a single block of SHA-256 and
-// crypto/hmac allocates both of its hashes for every key.
 func (k Key) Derive(purpose, path string, index uint64) Key {
-	var inner [deriveBuffer]byte
-	message := append(inner[:0], innerPad[:]...)
-	subtle.XORBytes(message, message, k[:])
+	mac := hmac.New(sha256.New, k[:])
+	var word [8]byte
 	for _, part := range []string{purpose, path} {
-		message = binary.BigEndian.AppendUint64(message, uint64(len(part)))
-		message = append(message, part...)
+		binary.BigEndian.PutUint64(word[:], uint64(len(part)))
+		mac.Write(word[:])
+		mac.Write([]byte(part))
 	}
-	message = binary.BigEndian.AppendUint64(message, index)
-	digest := sha256.Sum256(message)
-	var outer [sha256.BlockSize + sha256.Size]byte
-	copy(outer[:], outerPad[:])
-	subtle.XORBytes(outer[:], outer[:], k[:])
-	copy(outer[sha256.BlockSize:], digest[:])
-	return sha256.Sum256(outer[:])
+	binary.BigEndian.PutUint64(word[:], index)
+	mac.Write(word[:])
+	var out Key
+	mac.Sum(out[:0])
+	return out
 }
-
-// deriveBuffer is the length of the messages that [Key.Derive] hashes without an allocation.
-const deriveBuffer = 256
-
-// The pads of HMAC for a key of at most one block.
-var (
-	innerPad = [sha256.BlockSize]byte(bytes.Repeat([]byte{0x36}, sha256.BlockSize))
-	outerPad = [sha256.BlockSize]byte(bytes.Repeat([]byte{0x5c}, sha256.BlockSize))
-)
 
 // Stream is a deterministic stream of uniform random bits under a key. It must
 // not be used by several goroutines at once.
