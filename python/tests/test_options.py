@@ -133,6 +133,8 @@ METHODS = [
     ("tukey", {"ranges": {name: (0, 300) for name in ("area", "rooms", "age", "distance", "quality")}, "exclude": ["latitude", "longitude", "garden"], "fallback": "joint-gram"}),
 ]
 CLASS_METHODS = [("joint-gram", {}), ("boosted-additive", {}), ("boosted-kernel", {}), ("svm", {}), ("logistic", {}), ("prototypes", {}), ("brc", {})]
+# By default, kernels learn from fewer records: they take longest to train.
+KERNEL_RECORDS = None if os.environ.get("DPTRAIN_TEST_FULL") else 2000
 # A model that auto chose is of one of these kinds. scripts/long.sh full and python try it as well.
 if os.environ.get("DPTRAIN_TEST_FULL") or os.environ.get("DPTRAIN_ALL_CHECKS"):
     METHODS, CLASS_METHODS = [("auto", {}), *METHODS], [("auto", {}), *CLASS_METHODS]
@@ -150,7 +152,7 @@ def odd(X):
 def test_regressions_predict_as_the_command(houses, method, more):
     X, y = houses
     settings = {"categories": {"ocean": OCEAN}, **more}
-    records = 2000 if method == "boosted-kernel" else len(X)  # a kernel takes longer to train
+    records = KERNEL_RECORDS if method == "boosted-kernel" else len(X)
     model = DPRegressor(8, method=method, **settings).fit(X[:records], y[:records])
     X = X.head(1000)
     for table in (X, odd(X), odd(X).tail(150)):  # the program predicts many records of a kernel
@@ -167,7 +169,7 @@ def test_regressions_predict_as_the_command(houses, method, more):
 @pytest.mark.parametrize("method, more", CLASS_METHODS, ids=[name for name, _ in CLASS_METHODS])
 def test_classifiers_predict_as_the_command(loans, method, more):
     X, y = loans
-    records = 2000 if method == "boosted-kernel" else len(X)
+    records = KERNEL_RECORDS if method == "boosted-kernel" else len(X)
     model = DPClassifier(8, method=method, classes=["yes", "no"], undeclared="numbers", **more).fit(X[:records], y[:records])
     X = X.head(1000)
     for table in (X, odd(X), odd(X).tail(150)):  # the program predicts many records of a kernel
@@ -199,7 +201,7 @@ def test_predictions_start_one_program_only(houses, monkeypatch):
     X, y = houses
     for method, records in (("joint-gram", 6000), ("boosted-additive", 6000), ("boosted-kernel", 200)):
         with monkeypatch.context() as patch:
-            model = DPRegressor(5, method=method).fit(X[:2000], y[:2000])
+            model = DPRegressor(5, method=method).fit(X[:KERNEL_RECORDS], y[:KERNEL_RECORDS])
             first = model.predict(X[:records])
             patch.setenv("DPTRAIN", os.path.join(DATA, "absent"))
             assert model.predict(X[:records]).tolist() == first.tolist()
