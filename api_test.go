@@ -17,6 +17,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/testkit"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/selection"
 	"github.com/dptrain/dptrain/svm"
@@ -30,7 +31,7 @@ func TestExampleRecipesPlanAsRuns(t *testing.T) {
 	if len(examples) < 20 {
 		t.Fatalf("%d examples", len(examples))
 	}
-	for _, path := range examples {
+	for i, path := range examples {
 		run, err := dptrain.ReadRecipe(path)
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
@@ -43,11 +44,14 @@ func TestExampleRecipesPlanAsRuns(t *testing.T) {
 			continue
 		}
 		r := must(recipe.Load(path))
-		want := must(must(r.Pipeline(table.Header)).Plan())
-		if !slices.EqualFunc(plan.Steps(), want.Leaves(), func(a, b budget.PricedLeaf) bool {
-			return a.Path == b.Path && a.Law == b.Law
-		}) {
-			t.Errorf("%s: the steps differ", path)
+		// By default a recipe is priced a second time in one of two ways, in turn.
+		if testkit.Full() || i%2 == 0 {
+			want := must(must(r.Pipeline(table.Header)).Plan())
+			if !slices.EqualFunc(plan.Steps(), want.Leaves(), func(a, b budget.PricedLeaf) bool {
+				return a.Path == b.Path && a.Law == b.Law
+			}) {
+				t.Errorf("%s: the steps differ", path)
+			}
 		}
 		r.Data.Header = table.Header
 		published := must(r.Public())
@@ -65,6 +69,9 @@ func TestExampleRecipesPlanAsRuns(t *testing.T) {
 		if again.Ledger != nil {
 			again.Ledger = nil
 			again.Dataset = "" // its file is not published
+		}
+		if !testkit.Full() && i%2 == 0 {
+			continue
 		}
 		priced, err := again.Plan(must(again.Open()))
 		if err != nil ||

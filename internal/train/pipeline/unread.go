@@ -178,6 +178,20 @@ func readingsOf(
 // apart.
 const AlikeNumbers = "Nearly all numbers of"
 
+// twoValuesWarning warns of a target with two values, which may be the labels of classes.
+func twoValuesWarning(r *Result) []Warning {
+	if len(r.TwoValues) == 0 {
+		return nil
+	}
+	return []Warning{{
+		Code:     stage.CodeTwoValues,
+		Severity: Theoretical,
+		Text: fmt.Sprintf(
+			"Nearly all numbers of the target %q are near %.4g or near %.4g. If they are the labels of two classes, train a classifier: --task classification (task: classification).",
+			r.Target, r.TwoValues[0], r.TwoValues[1]),
+	}}
+}
+
 // TooFewRecords begins the texts of the warnings "no-range" about columns that may be full of numbers.
 const TooFewRecords = "At this budget the records are too few"
 
@@ -228,15 +242,7 @@ func unreadWarnings(r *Result) []Warning {
 				stage.ListNames(r.Alike)),
 		})
 	}
-	if len(r.TwoValues) > 0 {
-		out = append(out, Warning{
-			Code:     stage.CodeTwoValues,
-			Severity: Theoretical,
-			Text: fmt.Sprintf(
-				"Nearly all numbers of the target %q are near %.4g or near %.4g. If they are the labels of two classes, train a classifier: --task classification (task: classification).",
-				r.Target, r.TwoValues[0], r.TwoValues[1]),
-		})
-	}
+	out = append(out, twoValuesWarning(r)...)
 	if len(r.Gaps) > 0 {
 		parts := make([]string, len(r.Gaps))
 		for i, g := range r.Gaps {
