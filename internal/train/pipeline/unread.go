@@ -187,7 +187,7 @@ func twoValuesWarning(r *Result) []Warning {
 		Code:     stage.CodeTwoValues,
 		Severity: Theoretical,
 		Text: fmt.Sprintf(
-			"Nearly all numbers of the target %q are near %.4g or near %.4g. If they are the labels of two classes, train a classifier: --task classification (task: classification).",
+			"Nearly all numbers of the target %q are near %.4g or near %.4g. If they are the labels of two classes, add task: classification (--task classification).",
 			r.Target, r.TwoValues[0], r.TwoValues[1]),
 	}}
 }
