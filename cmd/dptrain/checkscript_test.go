@@ -145,7 +145,7 @@ type scriptQuestion struct{ want, name, script, path string }
 
 // TestCheckScript checks that the script for every kind of composition computes the epsilon of the report, and
 // rejects altered reports: by checksum or, if all checksums were recomputed, by the composition. Scripts that are
-// equal but for the checksum and the tolerance are the same program, so forged reports are tried on one of them.
+// equal but for the checksum and the tolerance are the same program, so forged reports are tried on one.
 func TestCheckScript(t *testing.T) {
 	chdirTemp(t)
 	writeCheckedTable(t)

@@ -123,7 +123,7 @@ func TestClusterAgrees(t *testing.T) {
 	}
 }
 
-// addStatistics adds the statistics that a plan releases. It reports whether any of them is new.
+// addStatistics adds the statistics that a plan releases. It reports whether any is new.
 func addStatistics(covered map[budget.Statistic]bool, plan *pipeline.Plan) bool {
 	more := false
 	for _, leaf := range plan.Leaves() {

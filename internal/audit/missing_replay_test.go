@@ -55,7 +55,7 @@ func blankTargets(
 }
 
 // targetlessNeighbours returns neighbours in which a copy without the target of a record near the first, middle or last
-// position is added or replaces that record. Without -full it returns one of them, at the position start, modulo 3.
+// position is added or replaces that record. Without -full it returns one table, at the position start, modulo 3.
 func targetlessNeighbours(
 	t *testing.T,
 	tab *dataset.Table,

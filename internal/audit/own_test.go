@@ -242,8 +242,8 @@ func TestOwnUnits(t *testing.T) {
 	}
 }
 
-// ownSizes returns the numbers of records of audited tables: none, one and several, without -full all of them for the
-// relation with index 0, and several for the others.
+// ownSizes returns the numbers of records of audited tables: none, one and several. Without -full relations other than
+// that with index 0 have several only.
 func ownSizes(relation int) []int {
 	if relation == 0 || *full {
 		return []int{0, 1, 30}
@@ -313,8 +313,8 @@ func TestOwnTable(t *testing.T) {
 	}
 }
 
-// TestOwnTableWithExtremeColumns audits tables with columns that are missing, constant or at the ends of float64, without
-// -full only the last of them under substitution.
+// TestOwnTableWithExtremeColumns audits tables with columns that are missing, constant or at the ends of float64. Without
+// -full only tables with columns of the last kind are audited under substitution.
 func TestOwnTableWithExtremeColumns(t *testing.T) {
 	p := ownPipeline(budget.AddRemove, "")
 	nan := math.NaN()
