@@ -85,13 +85,14 @@ func Fit(values, noise []float64) Prior {
 	return p
 }
 
-// likelihoods holds what is subtracted from the logarithm of the weight of each component to get that of its posterior
-// probability given a value, up to a constant. It does not depend on the weights.
+// likelihoods holds the negative log likelihood of a value under each component, in two parts, without a constant. The
+// weights of the components are not in it.
 type likelihoods struct {
-	halfLogs []float64 // of the variances
-	squares  []float64 // of the value over twice the variance
+	halfLogs []float64 // half the logarithms of the variances
+	squares  []float64 // the square of the value over twice the variances
 }
 
+// likelihoods returns the likelihoods of a value with noise of the given standard deviation.
 func (p Prior) likelihoods(value, noise float64) likelihoods {
 	out := likelihoods{
 		halfLogs: make([]float64, len(p.Deviations)),
