@@ -55,11 +55,11 @@ func unitRuns() map[string]struct {
 		},
 		"additive": {
 			model("boosted-additive"),
-			[]string{"counts", "residuals", "linear", "shapes"},
+			[]string{"counts", "residuals", "linear", "shapes", "mean"},
 		},
 		"kernel": {
 			model("boosted-kernel"),
-			[]string{"counts", "residuals", "sums"},
+			[]string{"counts", "residuals", "sums", "mean"},
 		},
 		"adassp": {
 			model("adassp"),

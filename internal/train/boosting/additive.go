@@ -30,7 +30,8 @@ const (
 	countsShare    = .06
 	residualsShare = .02
 	linearShare    = .18
-	shapesShare    = .60
+	shapesShare    = .59
+	meanShare      = .01
 
 	// If the number of records times mu exceeds manyRecords, one pass computes all sums of a round, and an
 	// epoch has manyRounds rounds. Otherwise the noise is too large to predict how an update of one part
@@ -54,11 +55,13 @@ const (
 	residualsLeaf = "residuals"
 	linearLeaf    = "linear"
 	shapesLeaf    = "shapes"
+	meanLeaf      = "mean"
 )
 
 // Plan returns the leaves: the initial matrix and the counts with one draw each; the residual scale, the linear
-// correction and the shapes with one draw per epoch, the last two spent in parts. A target that encodes classes
-// needs no residual scale, because its residuals have a known size. The error is [linear.ErrTooWide].
+// correction and the shapes with one draw per epoch, the last two spent in parts; and the mean residual of the trained
+// model. A target that encodes classes needs no residual scale, because its residuals have a known size, and no mean. The
+// error is [linear.ErrTooWide].
 func (Additive) Plan(f method.Facts) (budget.Node, error) {
 	f.Columns = linear.MostEntries(f.Columns)
 	if _, err := (adassp.JointGram{}).Plan(f); err != nil {
@@ -71,16 +74,26 @@ func (Additive) Plan(f method.Facts) (budget.Node, error) {
 		leaf(gramLeaf, momentsShare, 1, mechanism.StatGram),
 		leaf(countsLeaf, countsShare, 1, mechanism.StatHistogram),
 	}
-	shapes := shapesShare
-	if f.Derived {
-		shapes += residualsShare
-	} else {
+	if !f.Derived {
 		leaves = append(leaves,
 			leaf(residualsLeaf, residualsShare, additiveEpochs, mechanism.StatHistogram))
 	}
-	return budget.Sequence(additiveNode, append(leaves,
+	leaves = append(leaves,
 		leaf(linearLeaf, linearShare, additiveEpochs, mechanism.StatCross),
-		leaf(shapesLeaf, shapes, additiveEpochs, mechanism.StatBinSums))...), nil
+		leaf(shapesLeaf, shapesShareOf(f.Derived), additiveEpochs, mechanism.StatBinSums))
+	if !f.Derived {
+		leaves = append(leaves, leaf(meanLeaf, meanShare, 1, mechanism.StatBinSums))
+	}
+	return budget.Sequence(additiveNode, leaves...), nil
+}
+
+// shapesShareOf returns the share of the shapes. A target that encodes classes leaves them the shares of the residual scale
+// and the mean.
+func shapesShareOf(classes bool) float64 {
+	if classes {
+		return shapesShare + residualsShare + meanShare
+	}
+	return shapesShare
 }
 
 // Fit trains; see [method.Trainer].
@@ -103,6 +116,9 @@ func (Additive) Fit(
 		if _, err := b.epoch(epoch); err != nil {
 			return nil, err
 		}
+	}
+	if err := b.correctMean(1); err != nil {
+		return nil, err
 	}
 	return b.fit(b.model(d.Ranges), additiveExcess), nil
 }
@@ -182,6 +198,9 @@ type booster struct {
 
 	residualCounts residualCounts // that epochs release
 	clamp          clamp          // of the residuals, in this epoch
+
+	meanClip          float64 // of the sum of the residuals at the end
+	shift, shiftError float64 // of the constant, by the mean residual, in half widths of the target's range
 
 	state *state
 }
@@ -345,5 +364,6 @@ func (b *booster) model(ranges []scaling.Range) *regression.Additive {
 	if len(b.valued) > 0 {
 		b.addValues(m)
 	}
+	m.Intercept, m.InterceptStdError = b.shiftConstant(m.Intercept, m.InterceptStdError, target.Half())
 	return m
 }

@@ -9,7 +9,7 @@ import (
 // releases spends the budget of the epochs on noisy sums. sigma is the standard deviation of the noise. Each
 // sum takes part of parts equal parts of the epoch's budget for its kind.
 type releases interface {
-	sizes(epoch int, x mechanism.Bounded[mechanism.Vector]) ([]float64, error)
+	sizes(epoch int, x mechanism.Bounded[mechanism.Vector]) (counts []float64, sigma float64, err error)
 	linear(epoch, part, parts int, x *mechanism.Cross) (sums []float64, sigma float64, err error)
 	shape(epoch, part, parts int, x *mechanism.BinSums) (sums []float64, sigma float64, err error)
 }
@@ -20,9 +20,9 @@ type additiveReleases struct{ session *mechanism.Session }
 func (r additiveReleases) sizes(
 	epoch int,
 	x mechanism.Bounded[mechanism.Vector],
-) ([]float64, error) {
+) ([]float64, float64, error) {
 	out, err := mechanism.GaussianDraw(r.session, residualsLeaf, epoch, x)
-	return out.Value(), err
+	return out.Value(), x.Sensitivity() / r.session.Mu(residualsLeaf), err
 }
 
 func (r additiveReleases) linear(
@@ -68,11 +68,12 @@ func (b *booster) epoch(epoch int) (clamp, error) {
 				return clamp{}, err
 			}
 		}
-		counts, err := b.releases.sizes(epoch, b.residuals)
+		counts, sigma, err := b.releases.sizes(epoch, b.residuals)
 		if err != nil {
 			return clamp{}, err
 		}
 		b.clamp = b.chooseClamp(counts)
+		b.meanClip = meanClip(counts, sigma)
 	}
 	for round := range b.rounds {
 		for _, x := range b.passes(epoch, round) {
@@ -91,7 +92,7 @@ func (b *booster) keepCounts(s *residualHistogram) {
 	}
 }
 
-// pass holds the sums of one pass and the shapes of its lists. The first of them has the index first among the
+// pass holds the sums of one pass and the shapes of its lists. The first shape has the index first among the
 // shapes of the round.
 type pass struct {
 	sumsStatistic

@@ -42,7 +42,7 @@ type move struct {
 	Linear []float64
 	Bins   int
 	Of     []uint8
-	Table  []float64 // fineBins of them
+	Table  []float64 // of fineBins numbers
 	Map    *kernelmap.Map
 	Theta  []float64
 }

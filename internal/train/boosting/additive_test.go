@@ -205,7 +205,7 @@ func TestAdditiveSpendsItsPlan(t *testing.T) {
 	x := curvedSample(t, 3000, .1)
 	_, s := x.trainAdditive(t, 1, budget.AddRemove)
 	events := s.Events()
-	if len(events) != 5 {
+	if len(events) != 6 {
 		t.Fatalf("%d leaves", len(events))
 	}
 	mu2 := 0.0
@@ -502,7 +502,7 @@ func TestClassesPlan(t *testing.T) {
 	}
 	numbers := spent(false)
 	classes := spent(true)
-	if classes != numbers-1 {
+	if classes != numbers-2 {
 		t.Errorf("%d leaves, %d without classes", classes, numbers)
 	}
 }

@@ -79,14 +79,14 @@ func (Kernel) Plan(f method.Facts) (budget.Node, error) {
 	}
 	leaves := []budget.Node{leaf(gramLeaf, momentsShare, mechanism.StatGram),
 		leaf(countsLeaf, countsShare, mechanism.StatHistogram)}
-	sums := linearShare + shapesShare
-	if f.Derived {
-		sums += residualsShare
-	} else {
+	if !f.Derived {
 		leaves = append(leaves, leaf(residualsLeaf, residualsShare, mechanism.StatHistogram))
 	}
-	return budget.Sequence(kernelNode, append(leaves, leaf(sumsLeaf, sums,
-		mechanism.StatCross))...), nil
+	leaves = append(leaves, leaf(sumsLeaf, linearShare+shapesShareOf(f.Derived), mechanism.StatCross))
+	if !f.Derived {
+		leaves = append(leaves, leaf(meanLeaf, meanShare, mechanism.StatBinSums))
+	}
+	return budget.Sequence(kernelNode, leaves...), nil
 }
 
 // Fit trains; see [method.Trainer].
@@ -107,6 +107,9 @@ func (t Kernel) Fit(
 	}
 	defer d.Records.Forget(k.state)
 	if err := k.run(); err != nil {
+		return nil, err
+	}
+	if err := k.correctMean(k.spend.sampled); err != nil {
 		return nil, err
 	}
 	if len(k.stages) == 0 {
@@ -299,10 +302,7 @@ func newSchedule(
 			s.epochs += p.epochs
 		}
 	}
-	curves := shapesShare
-	if classes {
-		curves += residualsShare
-	}
+	curves := shapesShareOf(classes)
 	all := linearShare + curves
 	epochs := float64(s.epochs)
 	s.curves = curves
@@ -379,12 +379,7 @@ func (s *schedule) release(x mechanism.Bounded[mechanism.Vector]) ([]float64, fl
 	part := s.next
 	s.next++
 	out, err := mechanism.GaussianShare(s.session, sumsLeaf, 0, part, s.weights, x)
-	sum := 0
-	for _, w := range s.weights {
-		sum += w
-	}
-	sigma := x.Sensitivity() * math.Sqrt(float64(sum)/float64(s.weights[part])) /
-		s.session.Mu(sumsLeaf)
+	sigma := x.Sensitivity() * partNoise(s.weights, part) / s.session.Mu(sumsLeaf)
 	values := out.Value()
 	if s.sampled < 1 {
 		values = slices.Clone(values)
@@ -395,12 +390,21 @@ func (s *schedule) release(x mechanism.Bounded[mechanism.Vector]) ([]float64, fl
 	return values, sigma / s.sampled, err
 }
 
+// partNoise returns the noise of a part of a draw, relative to that of the whole draw.
+func partNoise(weights []int, part int) float64 {
+	sum := 0
+	for _, w := range weights {
+		sum += w
+	}
+	return math.Sqrt(float64(sum) / float64(weights[part]))
+}
+
 func (s *schedule) sizes(
 	epoch int,
 	x mechanism.Bounded[mechanism.Vector],
-) ([]float64, error) {
+) ([]float64, float64, error) {
 	out, err := mechanism.GaussianShare(s.session, residualsLeaf, 0, epoch, s.sizing, x)
-	return out.Value(), err
+	return out.Value(), x.Sensitivity() * partNoise(s.sizing, epoch) / s.session.Mu(residualsLeaf), err
 }
 
 func (s *schedule) linear(

@@ -216,7 +216,7 @@ func TestKernelFaults(t *testing.T) {
 		"features of any length":     mechanism.LengthUnchecked,
 		"the clamp of another epoch": mechanism.ClampOfAnotherEpoch,
 	} {
-		faults, _ := x.replayFault(t, budget.AddRemove, f, 1)
+		faults, _ := x.replayFault(t, budget.AddRemove, f, 2)
 		found := false
 		for _, s := range faults {
 			found = found || strings.Contains(s, kernelNode+"/"+sumsLeaf)

@@ -195,11 +195,7 @@ func (k *kernelBooster) begin(plan stagePlan) error {
 
 // stageShare returns the share of the total budget that a stage gets.
 func (k *kernelBooster) stageShare(plan stagePlan) float64 {
-	all := linearShare + shapesShare
-	if k.classes {
-		all += residualsShare
-	}
-	return all * k.share * plan.share
+	return (linearShare + shapesShareOf(k.classes)) * k.share * plan.share
 }
 
 // bareMap returns a map with coordinates only.

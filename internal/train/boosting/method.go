@@ -74,11 +74,12 @@ func (BoostedAdaSSP) Method() method.Method {
 // Method describes the trainer.
 func (Additive) Method() method.Method {
 	return method.Method{
-		Name:       Additive{}.Name(),
-		Summary:    "additive model: a line and a curve per numeric column",
-		Relations:  method.EveryRecord(),
-		Statistics: []mechanism.Statistic{countsStatistic{}, valuesStatistic{}, sumsStatistic{}},
-		Is:         method.HasType[Additive],
+		Name:      Additive{}.Name(),
+		Summary:   "additive model: a line and a curve per numeric column",
+		Relations: method.EveryRecord(),
+		Statistics: []mechanism.Statistic{countsStatistic{}, valuesStatistic{}, sumsStatistic{},
+			meanStatistic{}},
+		Is: method.HasType[Additive],
 		FromSettings: method.FromSettings(func(x settings.Additive) method.Trainer {
 			return Additive(x)
 		}),
@@ -95,7 +96,7 @@ func (Kernel) Method() method.Method {
 		Summary:   "boosted-additive plus a kernel model of all columns jointly",
 		Relations: method.EveryRecord(),
 		Statistics: []mechanism.Statistic{countsStatistic{}, valuesStatistic{}, sumsStatistic{},
-			kernelStatistic{}},
+			kernelStatistic{}, meanStatistic{}},
 		Is: method.HasType[Kernel],
 		FromSettings: method.FromSettings(func(_ settings.Kernel) method.Trainer {
 			return Kernel{}
