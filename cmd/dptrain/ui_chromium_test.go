@@ -25,6 +25,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/testkit"
 	"github.com/dptrain/dptrain/internal/testkit/browser"
 )
 
@@ -770,7 +771,7 @@ func TestSiteInChromium(t *testing.T) {
 	}
 }
 
-// TestReportsInChromium checks the reports of ten kinds of runs: on a desktop and on a phone, no label of a picture is
+// TestReportsInChromium checks the reports of six kinds of runs, or of ten with [testkit.FullEnv]: on a desktop and on a phone, no label of a picture is
 // cut or smaller than 11 pixels, and on a desktop no description of the data scrolls sideways.
 func TestReportsInChromium(t *testing.T) {
 	b := browser.New(t)
@@ -831,6 +832,11 @@ func TestReportsInChromium(t *testing.T) {
 			"--epsilon", "1",
 			"--by", "ocean",
 		},
+	}
+	if !testkit.Full() { // whose parts the others have
+		for _, name := range []string{"report-linear", "report-additive", "report-tukey", "report-search"} {
+			delete(reports, name)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(reports)) {
 		args := reports[name]

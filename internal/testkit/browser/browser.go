@@ -39,6 +39,7 @@ type Browser struct {
 	mu      sync.Mutex
 	console []string
 	looks   map[string]bool // schemes and looks of the texts that axe has checked
+	kinds   map[string]bool // kinds of elements that axe has checked since the desktop
 }
 
 // New starts Chromium. It skips the test if Chromium is not installed.
@@ -62,7 +63,7 @@ func New(t *testing.T) *Browser {
 	t.Cleanup(stop)
 	ctx, closePage := chromedp.NewContext(alloc)
 	t.Cleanup(closePage)
-	b := &Browser{t: t, ctx: ctx, looks: map[string]bool{}}
+	b := &Browser{t: t, ctx: ctx, looks: map[string]bool{}, kinds: map[string]bool{}}
 	Call(b, log.Enable, cdp.Empty{})
 	err := chromedp.Listen(ctx, func(ev any) {
 		switch e := ev.(type) {
@@ -325,28 +326,40 @@ const textLooks = `(() => {
 	return [...looks];
 })()`
 
+// elementKinds lists the kinds of the visible elements of a page: their tags, classes, roles and types.
+const elementKinds = `[...new Set([...document.body.querySelectorAll("*")].filter(e => e.checkVisibility()).map(
+	e => [e.tagName, ...["class", "role", "type", "tabindex"].map(a => e.getAttribute(a))].join(" ")))]`
+
 // axeOptions returns the options of axe for a screen, or "" if axe has nothing to check. Contrast takes most of its time. It is
-// checked on pages with a text whose look axe has not checked in this browser. The dark scheme has the elements of the desktop, so
-// that the other rules are skipped there. With [testkit.FullEnv], all rules apply on all screens.
+// checked on pages with a text whose look axe has not checked in this browser. The other rules are checked on the desktop, and on
+// other screens where elements of another kind are visible. With [testkit.FullEnv], all rules apply on all screens.
 func (b *Browser) axeOptions(s screen) string {
 	b.t.Helper()
-	isNew := false
+	newLook := false
 	for _, look := range Eval[[]string](b, textLooks) {
 		key := fmt.Sprint(s.dark, " ", look)
-		isNew = isNew || !b.looks[key]
+		newLook = newLook || !b.looks[key]
 		b.looks[key] = true
+	}
+	newKind := s == screens[0]
+	if newKind {
+		clear(b.kinds)
+	}
+	for _, kind := range Eval[[]string](b, elementKinds) {
+		newKind = newKind || !b.kinds[kind]
+		b.kinds[kind] = true
 	}
 	const options = `{iframes: false, resultTypes: ["violations"]%s}`
 	const contrast = "color-contrast"
 	switch {
-	case testkit.Full() || isNew && !s.dark:
+	case testkit.Full() || newLook && newKind:
 		return fmt.Sprintf(options, "")
-	case isNew:
+	case newLook:
 		return fmt.Sprintf(options, fmt.Sprintf(`, runOnly: [%q]`, contrast))
-	case s.dark:
-		return ""
-	default:
+	case newKind:
 		return fmt.Sprintf(options, fmt.Sprintf(`, rules: {%q: {enabled: false}}`, contrast))
+	default:
+		return ""
 	}
 }
 
