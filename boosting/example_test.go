@@ -44,6 +44,7 @@ func ExampleKernel() {
 	// counts: 1 × gaussian
 	// residuals: 1 × gaussian
 	// sums: 1 × gaussian
+	// mean: 1 × gaussian
 }
 
 // One curve per column.
@@ -55,6 +56,7 @@ func ExampleAdditive() {
 	// residuals: 8 × gaussian
 	// linear: 8 × gaussian
 	// shapes: 8 × gaussian
+	// mean: 1 × gaussian
 }
 
 // Fifty rounds of a linear model.

@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
@@ -48,18 +49,45 @@ func checkColumns(
 		return err
 	}
 	defer f.Close()
-	switch {
-	case !regular:
+	if !regular {
 		return nil
-	case format.parquet:
-		table, _, err := rd.openTable(f, size)
-		if err != nil {
-			return err
-		}
-		fields, _ := table.fieldTargets()
-		_, err = table.openFields(ctx, fields, table.declaredName)
+	}
+	return rd.checkTypes(ctx, f, size)
+}
+
+// CheckColumnsFrom is [ReadOptions.CheckColumns] for the rest of a stream that [HeadingFrom] returned, of the same name. The
+// rest stays complete.
+func (o ReadOptions) CheckColumnsFrom(
+	ctx context.Context,
+	rest io.Reader,
+	name string,
+	schema Schema,
+) error {
+	rd, err := streamReader(name, schema, o)
+	if err != nil || !rd.format.parquet && rd.format.packed != tablefile.Arrow {
+		return ctx.Err()
+	}
+	held, err := rd.holdTable(ctx, rest)
+	if err != nil {
 		return err
 	}
-	_, err = rd.unpackLines(ctx, f, size, false)
+	if err := rd.checkTypes(ctx, held, held.Size()); errors.Is(err, ErrColumnType) {
+		return err
+	}
+	return ctx.Err()
+}
+
+// checkTypes is CheckColumns for an open file. It returns all errors.
+func (rd *reader) checkTypes(ctx context.Context, f io.ReaderAt, size int64) error {
+	if !rd.format.parquet {
+		_, err := rd.unpackLines(ctx, f, size, false)
+		return err
+	}
+	table, _, err := rd.openTable(f, size)
+	if err != nil {
+		return err
+	}
+	fields, _ := table.fieldTargets()
+	_, err = table.openFields(ctx, fields, table.declaredName)
 	return err
 }

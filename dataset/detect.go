@@ -330,8 +330,10 @@ func contentMismatch(path string, c tablefile.Content) error {
 		e.Hint = "give it as -.csv.gz in place of -, or decompress it first"
 	case stdin && c.Kind.JSON:
 		e.Hint = "give it as -.jsonl in place of -"
-	case stdin && c.Kind.Offsets():
-		e.Hint = "this format cannot be read from standard input: write it to a file first"
+	case stdin && c.Kind.Parquet:
+		e.Hint = "give it as -.parquet in place of -"
+	case stdin && c.Kind.Packed == tablefile.Arrow:
+		e.Hint = "give it as -.arrow in place of -"
 	}
 	return e
 }

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/dptrain/dptrain/internal/sys/fault"
-	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
 // Sentinels for errors.Is. They are always wrapped in a [*FileError].
@@ -76,15 +75,10 @@ func unreadableError(path string, err error) error {
 		return err
 	}
 	err = fault.Cause(err)
-	hint := unreadableHint(err)
-	if kind, stem, _ := tablefile.ParsePath(path); stem == "-" && kind.Offsets() &&
-		errors.Is(err, fs.ErrNotExist) {
-		hint = "this format cannot be read from standard input: write it to a file first"
-	}
 	return &FileError{
 		Path: path,
 		Msg:  fmt.Sprintf("cannot be read: %v", err),
-		Hint: hint,
+		Hint: unreadableHint(err),
 		Err:  ErrUnreadable,
 	}
 }

@@ -207,11 +207,13 @@ func TestUnreadableFiles(t *testing.T) {
 	checkError(t, "not gzip", read(notGzip), ErrFormat)
 	writeFile(t, notGzip, nil)
 	checkError(t, "empty gzip", read(notGzip), ErrCorrupt)
-	_, _, err := ReadFrom(
-		ctx, strings.NewReader(""),
-		"x.parquet", s, ReadOptions{},
-	)
-	checkError(t, "parquet stream", err, ErrFormat)
+	for _, name := range []string{"x.parquet", "x.arrow", "x.xlsx"} {
+		_, _, err := ReadFrom(
+			ctx, strings.NewReader(""),
+			name, s, ReadOptions{},
+		)
+		checkError(t, "empty stream of "+name, err, ErrCorrupt)
+	}
 }
 
 func TestDamagedGzip(t *testing.T) {

@@ -116,6 +116,14 @@ func HeadingFrom(
 	if err != nil {
 		return Heading{}, nil, err
 	}
+	if rd.format.needsOffsets() {
+		held, err := rd.holdTable(context.Background(), r)
+		if err != nil {
+			return Heading{}, nil, err
+		}
+		h, err = rd.headingAt(held, held.Size())
+		return h, held, err
+	}
 	var seen strings.Builder
 	src, err := rd.newSource(io.TeeReader(r, &seen))
 	if err != nil {

@@ -265,16 +265,10 @@ func fileHeading(path string, opts ReadOptions) (Heading, error) {
 		return Heading{}, err
 	}
 	defer f.Close()
-	if fm.parquet {
-		names, err := parquetHeader(path, f, size)
-		return Heading{Names: names}, err
+	if fm.needsOffsets() {
+		return rd.headingAt(f, size)
 	}
-	var text io.Reader
-	if fm.packed != tablefile.NotPacked {
-		text, err = rd.unpackLines(context.Background(), f, size, false)
-	} else {
-		text, err = rd.newSource(f)
-	}
+	text, err := rd.newSource(f)
 	if err != nil {
 		return Heading{}, err
 	}
@@ -349,7 +343,13 @@ func readFile(
 	if !regular && !fm.needsOffsets() {
 		return rd.readPipe(ctx, f)
 	}
-	t, stats, err := rd.readFile(ctx, f, size)
+	var t *Table
+	var stats *Stats
+	if fm.needsOffsets() {
+		t, stats, err = rd.readAtOffsets(ctx, f, size)
+	} else {
+		t, stats, err = rd.readCSV(ctx, f, f, size)
+	}
 	if err == nil {
 		err = checkUnchanged(path, f, size)
 	}
@@ -359,10 +359,10 @@ func readFile(
 	return t, stats, nil
 }
 
-// readFile reads a file of the given size.
-func (rd *reader) readFile(
+// readAtOffsets reads a table at offsets. f has the given number of bytes.
+func (rd *reader) readAtOffsets(
 	ctx context.Context,
-	f *os.File,
+	f io.ReaderAt,
 	size int64,
 ) (*Table, *Stats, error) {
 	switch {
@@ -370,14 +370,12 @@ func (rd *reader) readFile(
 		return rd.readParquet(ctx, f, size)
 	case rd.format.packed == tablefile.Arrow && !rd.opts.ForceSlow:
 		return rd.readArrow(ctx, f, size)
-	case rd.format.packed != tablefile.NotPacked:
-		lines, err := rd.unpackLines(ctx, f, size, false)
-		if err != nil {
-			return nil, nil, err
-		}
-		return rd.readCSV(ctx, lines, nil, 0)
 	}
-	return rd.readCSV(ctx, f, f, size)
+	lines, err := rd.unpackLines(ctx, f, size, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	return rd.readCSV(ctx, lines, nil, 0)
 }
 
 // checkUnchanged returns an error if the size of a file differs from its size at opening, for instance because
@@ -393,10 +391,10 @@ func checkUnchanged(path string, f *os.File, size int64) error {
 	return nil
 }
 
-// ReadFrom reads the declared columns of a CSV stream to its end, like [Read]. A name that ends in .tsv,
-// .csv.gz or .tsv.gz determines the format; any other name, such as "stdin", means plain CSV. Errors use name
-// as the path. A cancelled context ends ReadFrom at once, even while r blocks; one read of r may then still be
-// in progress.
+// ReadFrom reads the declared columns of a stream to its end, like [Read]. A name that ends as a path of [Read], such as
+// "stdin.tsv", determines the format; any other name means CSV. Parquet, Arrow and Excel files are held in memory. Errors use
+// name as the path. A cancelled context ends ReadFrom at once, even while r blocks; one read of r may then still be in
+// progress.
 func ReadFrom(
 	ctx context.Context,
 	r io.Reader,
@@ -408,7 +406,14 @@ func ReadFrom(
 	if err != nil {
 		return nil, nil, err
 	}
-	return rd.readPipe(ctx, r)
+	if !rd.format.needsOffsets() {
+		return rd.readPipe(ctx, r)
+	}
+	held, err := rd.holdTable(ctx, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	return rd.readAtOffsets(ctx, held, held.Size())
 }
 
 // readPipe reads CSV from a source that may block.

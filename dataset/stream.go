@@ -88,12 +88,8 @@ func Stream[T any](
 	}
 	defer f.Close()
 	switch {
-	case fm.parquet:
-		err = streamParquet(ctx, rd, f, size, to)
-	case fm.packed == tablefile.Arrow && opts.noText && !opts.ForceSlow:
-		err = streamArrow(ctx, rd, f, size, to)
-	case fm.packed != tablefile.NotPacked:
-		err = streamPacked(ctx, rd, f, size, to)
+	case fm.needsOffsets():
+		err = streamAt(ctx, rd, f, size, to)
 	case regular:
 		err = streamCSV(ctx, rd, func(context.Context) io.Reader {
 			return f
@@ -120,7 +116,31 @@ func StreamFrom[T any](
 	if err != nil {
 		return err
 	}
-	return streamCSV(ctx, rd, pumpReader(r), 0, to)
+	if !rd.format.needsOffsets() {
+		return streamCSV(ctx, rd, pumpReader(r), 0, to)
+	}
+	held, err := rd.holdTable(ctx, r)
+	if err != nil {
+		return err
+	}
+	return streamAt(ctx, rd, held, held.Size(), to)
+}
+
+// streamAt is Stream for a table that is read at offsets. f has the given number of bytes.
+func streamAt[T any](
+	ctx context.Context,
+	rd *reader,
+	f io.ReaderAt,
+	size int64,
+	to Consumer[T],
+) error {
+	switch {
+	case rd.format.parquet:
+		return streamParquet(ctx, rd, f, size, to)
+	case rd.format.packed == tablefile.Arrow && rd.opts.noText && !rd.opts.ForceSlow:
+		return streamArrow(ctx, rd, f, size, to)
+	}
+	return streamPacked(ctx, rd, f, size, to)
 }
 
 // pumpReader reads r as long as a context lasts, even while r blocks.
@@ -328,15 +348,6 @@ func streamReader(
 	fm, err := formatOf(name)
 	if err != nil {
 		fm = fileKind{comma: ','}
-	}
-	if fm.needsOffsets() {
-		return nil,
-			&FileError{
-				Path: name,
-				Msg:  "Parquet, Arrow and workbook files cannot be read from a stream",
-				Hint: "give the path of a file",
-				Err:  ErrFormat,
-			}
 	}
 	return newReader(name, fm, schema, opts)
 }

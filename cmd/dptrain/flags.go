@@ -77,7 +77,7 @@ func appendCommands(commands []string, more ...string) []string {
 }
 
 // dataUsage is the help text of --data.
-const dataUsage = "read the table from `FILE`: .csv, .tsv, .jsonl (also .gz), .parquet, .xlsx, .arrow or .feather; a pattern such as 'visits-*.csv'; or - for CSV on standard input (-.jsonl for JSON Lines)"
+const dataUsage = "read the table from `FILE`: .csv, .tsv, .jsonl (also .gz), .parquet, .xlsx, .arrow or .feather; a pattern such as 'visits-*.csv'; or - for CSV on standard input (-.jsonl, -.parquet and so on for other formats)"
 
 // keyFlags lists the flags in the order of the help text.
 var keyFlags = []keyFlag{

@@ -35,7 +35,7 @@ func (in *input) stream(
 
 func (in *input) isParquet() bool {
 	kind, _, _ := tablefile.ParsePath(in.path)
-	return in.stdin == nil && kind.Parquet
+	return kind.Parquet
 }
 
 // isJSON reports whether the table is in JSON Lines.

@@ -138,10 +138,10 @@ func (j *job) pipeline(
 // checkTypes checks the columns against the types in the schema of the file, if it has one, and notes undeclared dates.
 // It reads no row.
 func (j *job) checkTypes(header []string) error {
-	if _, piped := tablefile.Stdin(j.table); piped || j.table == "" || j.queries() || j.onSpark() {
+	if j.table == "" || j.queries() || j.onSpark() {
 		return nil
 	}
-	types := celltypes.Read(j.table)
+	types := j.cellTypes()
 	if dates := j.recipe.UndeclaredDates(header, types); j.notes != nil && len(dates) > 0 {
 		printNotes(j.notes, j.table, []dataset.Note{{Text: fmt.Sprintf(
 			"the dates in %q are read as text; add --date %s=auto (data.columns, date: auto) to use their days, months and weekdays",
@@ -150,11 +150,26 @@ func (j *job) checkTypes(header []string) error {
 	return j.recipe.CheckTypes(types).Err()
 }
 
+// cellTypes returns the column types in the schema of the table, once [job.columns] has read its header. Text has no types.
+func (j *job) cellTypes() map[string]celltypes.Type {
+	name, piped := tablefile.Stdin(j.table)
+	if !piped {
+		return celltypes.Read(j.table)
+	}
+	if held, ok := j.stdin.(*bytes.Reader); ok {
+		return celltypes.ReadHeld(name, held)
+	}
+	return nil
+}
+
 // checkColumns returns an error if the file declares an unsupported type for a used column; see
 // [dataset.ReadOptions.CheckColumns].
 func (j *job) checkColumns(ctx context.Context, schema dataset.Schema) error {
-	if _, piped := tablefile.Stdin(j.table); piped || j.table == "" || j.queries() || j.onSpark() {
+	if j.table == "" || j.queries() || j.onSpark() {
 		return nil
+	}
+	if name, piped := tablefile.Stdin(j.table); piped {
+		return j.readOptions().CheckColumnsFrom(ctx, j.stdin, name, schema)
 	}
 	return j.readOptions().CheckColumns(ctx, j.table, schema)
 }

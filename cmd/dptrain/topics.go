@@ -115,7 +115,7 @@ func formatsTopic() *cobra.Command {
 		{".xlsx, .xlsm", "a sheet of an Excel workbook"},
 		{".arrow, .feather", "Arrow, as a file or a stream (.arrows, .ipc)"},
 		{"visits-*.csv", "all matching files, as one table. Quote it: --data 'visits-*.csv'"},
-		{"-", "CSV from standard input; -.jsonl, -.tsv and -.csv.gz for these formats"},
+		{"-", "CSV from standard input; -.jsonl, -.parquet and so on for other formats"},
 	} {
 		item(&b, f[0], f[1])
 	}

@@ -12,7 +12,7 @@ import (
 func TestVerifyCommand(t *testing.T) {
 	golden := goldenFiles(t)
 	chdirTemp(t)
-	writeFile(t, "line.csv", lineCSV(200))
+	writeFile(t, "line.csv", lineCSV(2000))
 	must := func(want int, args ...string) result {
 		t.Helper()
 		got := dptrain(t, args...)

@@ -76,15 +76,14 @@ var kinds = [...]struct {
 }
 
 // Stdin reports whether a path means standard input: "-", for CSV, or "-" with the suffix of a format, such as
-// "-.jsonl". name is the name for messages, with the suffix of the path. Files that are read at offsets cannot be read
-// from standard input.
+// "-.jsonl". name is the name for messages, with the suffix of the path.
 func Stdin(path string) (name string, ok bool) {
 	suffix, ok := strings.CutPrefix(strings.TrimPrefix(path, argumentPrefix), "-")
 	if !ok || suffix == "" {
 		return "stdin", ok
 	}
 	for _, k := range kinds {
-		if strings.EqualFold(suffix, k.suffix) && !k.kind.Offsets() {
+		if strings.EqualFold(suffix, k.suffix) {
 			return "stdin" + suffix, true
 		}
 	}

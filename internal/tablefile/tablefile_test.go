@@ -79,7 +79,7 @@ func TestStdin(t *testing.T) {
 		"-.csv.gz":      "stdin.csv.gz",
 		"-.TSV":         "stdin.TSV",
 		"stdin:-.jsonl": "stdin.jsonl",
-		"-.parquet":     "",
+		"-.parquet":     "stdin.parquet",
 		"-.yaml":        "",
 		"-x.csv":        "",
 		"./-.csv":       "",

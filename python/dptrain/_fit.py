@@ -15,7 +15,7 @@ from ._ledger import Ledger, current
 from ._messages import in_parameters
 from ._program import Abstained, run
 from ._sklearn import fitted_steps, repeated_fits
-from ._table import column_name, comma_text, listed, read_table, refuse_sparse, text, to_csv
+from ._table import column_name, comma_text, finite_or_nan, listed, read_table, refuse_sparse, text, texts_of, to_arrow, to_csv
 
 try:
     from sklearn.exceptions import DataConversionWarning
@@ -83,12 +83,12 @@ class Fitting:
             return ledger.path, ledger.dataset
         return ledger, dataset
 
-    def _arguments(self, table, target):
-        """Return the arguments that fit and plan have in common."""
+    def _arguments(self, table, target, data="-"):
+        """Return the arguments that fit and plan have in common. data is the path of the table on standard input."""
         out = [os.fspath(self.recipe)] if self.recipe is not None else []
         if self.recipe is not None:  # it may describe a file with a different format
             out += ["--separator=,", "--encoding=utf-8", "--quote=double", "--skip=0"]
-        out += ["--data=-", f"--target={target}", f"--task={self._task}", f"--epsilon={_parameter(self.epsilon)}"]
+        out += [f"--data={data}", f"--target={target}", f"--task={self._task}", f"--epsilon={_parameter(self.epsilon)}"]
         for flag in VALUES:
             value = getattr(self, flag, None)
             if value is not None:
@@ -155,7 +155,8 @@ class Fitting:
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
         if len(y) != table.rows:
             raise ValueError("Found input variables with inconsistent numbers of samples: X and y differ")
-        arguments = ["fit", *self._arguments(table, target), *more]
+        data, records = self._training_table(table, target, y, cell)
+        arguments = ["fit", *self._arguments(table, target, data), *more]
         if self.engine is not None:
             arguments.append(f"--engine={self.engine}")
         if self.note is not None:
@@ -163,10 +164,6 @@ class Fitting:
         progress = print_stage if self.progress is True else self.progress or None
         arguments.append("--quiet" if progress is None else "--progress")
         repeated = self._warn_of_callers()
-        write = comma_text if (self.format or {}).get("decimal") == "," else text
-        texts = set(map(column_name, [*(self.categories or ()), *(self.hash or ())]))
-        cells = [table.cells(j, name in texts) for j, name in enumerate(table.names)]
-        records = to_csv([*table.names, target], [*cells, [(cell or write)(label) for label in y]], write)
         with tempfile.TemporaryDirectory(prefix="dptrain-") as folder:
             out = Path(self.out if self.out is not None else Path(folder) / "out")
             try:
@@ -187,6 +184,32 @@ class Fitting:
             if w["severity"] not in REMARKS and not (repeated and w["code"] == "no-ledger"):
                 warnings.warn(DptrainWarning(f"{w['code']}: {in_parameters(w['text'])}", w["code"], w["severity"]), stacklevel=3)
         return self
+
+    def _training_table(self, table, target, y, cell):
+        """Return the path of the table on standard input, and its bytes: an Arrow stream of a large table with pyarrow, otherwise CSV.
+
+        Both give the same release. With a recipe or a format, which may have a column of numbers read by its text, it is CSV.
+        """
+        write = comma_text if (self.format or {}).get("decimal") == "," else text
+        names = [*table.names, target]
+        texts = set(map(column_name, [*(self.categories or ()), *(self.hash or ())]))
+        plain = self.recipe is None and not self.format and not any(str(key).startswith("data") for key in self.settings or ())
+        if plain and table.rows * len(names) >= _ARROW_CELLS:
+            read_as_text = texts | set(map(column_name, [*(self.dates or ()), *filter(None, [self.unit, self.by])]))
+            columns = [None if name in read_as_text else table.stored(j) for j, name in enumerate(table.names)]
+            columns.append(_target_numbers(y) if cell is None else None)
+            as_numbers = columns[-1] is not None or cell is not None  # texts stored as the target of a regression are refused
+            if as_numbers and any(column is not None for column in columns):
+                for j, name in enumerate(table.names):
+                    if columns[j] is None:
+                        columns[j] = texts_of(table.cells(j, name in texts), write)
+                if columns[-1] is None:
+                    columns[-1] = [(cell or write)(label) for label in y]
+                stream = to_arrow(names, columns)
+                if stream is not None:
+                    return "-.arrows", stream
+        cells = [table.cells(j, name in texts) for j, name in enumerate(table.names)]
+        return "-", to_csv(names, [*cells, [(cell or write)(label) for label in y]], write)
 
     def _warn_of_callers(self):
         """Warn about repeated fits without a ledger and about unprotected pipeline steps. Returns whether fits are repeated."""
@@ -251,6 +274,19 @@ class Fitting:
         if rows is not None:
             flags.append(f"--rows={listed([rows] if np.isscalar(rows) else rows)}")
         return self._priced(X, y, flags)
+
+
+_ARROW_CELLS = 50_000  # fewer are written as CSV in less time than it takes to import pyarrow
+
+
+def _target_numbers(y):
+    """Return a list of numbers as float64, or None for other lists."""
+    if not set(map(type, y)) <= {int, float}:
+        return None
+    try:
+        return finite_or_nan(y)
+    except OverflowError:  # a whole number beyond float64
+        return None
 
 
 def print_stage(stage, stages, name):

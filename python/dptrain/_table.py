@@ -35,6 +35,14 @@ class Table:
         """Return column j as float64, with NaN for missing values, or None if its dtype is neither numeric nor boolean."""
         return self._columns[j].numbers()
 
+    def stored(self, j):
+        """Return column j as float64, with NaN for missing and infinite values, or None if its dtype is not numeric."""
+        raw = getattr(self._columns[j].raw, "dtype", None) or getattr(self._columns[j].raw, "type", None)
+        if str(raw).lower().startswith("bool"):
+            return None
+        numbers = self.numbers(j)
+        return None if numbers is None else finite_or_nan(numbers)
+
     def dates(self, j):
         """Return column j as datetime64 in local time, or None if its dtype is not a date."""
         return self._columns[j].dates()
@@ -346,7 +354,7 @@ def comma_text(cell):
     return text(cell)
 
 
-def _texts(cells, write):
+def texts_of(cells, write):
     """Return write of every cell, faster for a column of whole numbers or of floats that text writes."""
     if write is text:
         kinds = set(map(type, cells))
@@ -368,11 +376,31 @@ def to_csv(names, cells, write=text):
     """Return the table as CSV bytes with a header line of quoted names. write converts a cell to text."""
     out = io.StringIO()
     csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(names)
-    texts = [_texts(column, write) for column in cells]
+    texts = [texts_of(column, write) for column in cells]
     # Without quotes, a carriage return that ends a record would be taken for a part of the line break.
     quoting = csv.QUOTE_ALL if any("\r" in c for column in texts for c in column) else csv.QUOTE_MINIMAL
     csv.writer(out, lineterminator="\n", quoting=quoting).writerows(zip(*texts))
     return out.getvalue().encode("utf-8", "replace")
+
+
+def finite_or_nan(numbers):
+    """Return float64 numbers with NaN for infinite ones."""
+    numbers = np.asarray(numbers, dtype=np.float64)
+    return numbers if np.isfinite(numbers).all() else np.where(np.isinf(numbers), np.nan, numbers)
+
+
+def to_arrow(names, columns):
+    """Return the table as the bytes of an Arrow stream, or None without pyarrow. A column is an array of float64 or a list of texts."""
+    try:
+        import pyarrow
+    except ImportError:
+        return None
+    arrays = [pyarrow.array(c) if isinstance(c, np.ndarray) else pyarrow.array([t.encode("utf-8", "replace") for t in c], pyarrow.binary()).cast(pyarrow.string()) for c in columns]
+    table = pyarrow.Table.from_arrays(arrays, names=names)
+    out = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(out, table.schema) as writer:
+        writer.write_table(table, max_chunksize=65536)
+    return out.getvalue()
 
 
 def with_named_column(names, cells):

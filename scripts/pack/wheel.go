@@ -108,6 +108,8 @@ License-File: LICENSE
 License-File: THIRD_PARTY_LICENSES.txt
 Requires-Python: >=3.10
 Requires-Dist: numpy>=1.22
+Provides-Extra: arrow
+Requires-Dist: pyarrow>=11; extra == "arrow"
 Provides-Extra: sklearn
 Requires-Dist: scikit-learn>=1.2; extra == "sklearn"
 Description-Content-Type: text/markdown

@@ -74,7 +74,7 @@ func Example() {
 		fmt.Println(file.Name())
 	}
 	// Output:
-	// steps: 10
+	// steps: 11
 	// about 5: true
 	// model.json
 	// report.html

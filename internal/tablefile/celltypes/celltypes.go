@@ -2,6 +2,7 @@
 package celltypes
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"path/filepath"
@@ -56,7 +57,23 @@ func Read(path string) map[string]Type {
 	return all
 }
 
-// ofFile is Of for one file.
+// ReadHeld is [Read] for a table in memory. Its name has the suffix of a path.
+func ReadHeld(name string, held *bytes.Reader) map[string]Type {
+	return ofTable(name, held, held.Size())
+}
+
+// ofTable is Read for an open table.
+func ofTable(name string, f io.ReaderAt, size int64) map[string]Type {
+	switch kind, _, _ := tablefile.ParsePath(name); {
+	case kind.Parquet:
+		return ofParquet(f, size)
+	case kind.Packed == tablefile.Arrow:
+		return ofArrow(f, size)
+	}
+	return nil
+}
+
+// ofFile is Read for one file.
 func ofFile(path string) map[string]Type {
 	kind, _, _ := tablefile.ParsePath(path)
 	if !kind.Parquet && kind.Packed != tablefile.Arrow {
@@ -71,10 +88,7 @@ func ofFile(path string) map[string]Type {
 	if err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	if kind.Parquet {
-		return ofParquet(f, info.Size())
-	}
-	return ofArrow(f, info.Size())
+	return ofTable(path, f, info.Size())
 }
 
 func ofArrow(f io.ReaderAt, size int64) map[string]Type {

@@ -49,6 +49,7 @@ func ExamplePipeline_Plan() {
 	// fit/train/model/boosted-kernel/counts        gaussian x 1
 	// fit/train/model/boosted-kernel/residuals     gaussian x 1
 	// fit/train/model/boosted-kernel/sums          gaussian x 1
+	// fit/train/model/boosted-kernel/mean          gaussian x 1
 	// fit/holdout/r2/sizes                         gaussian x 1
 	// fit/holdout/r2/sums                          gaussian x 1
 	// (1, 1e-06) under add-remove, within budget: true
