@@ -364,15 +364,17 @@ class _Score:
                 if not np.isfinite(np.add.reduce(block, axis=None)):  # or a sum beyond float64, which the next line finds out
                     missing = ~np.isfinite(block)
                     block = np.where(missing, fill, block)
-                np.maximum(block, least, out=treated)
-                np.minimum(treated, most, out=treated)
+                if by_row:
+                    np.maximum(block, least, out=treated)
+                    np.minimum(treated, most, out=treated)
+                else:  # NumPy clips faster than in two steps where the limits are the same number in a row of memory
+                    np.clip(block, least, most, out=treated)
                 total = out[start : start + m]
                 np.dot(*((treated, coefficients) if by_row else (coefficients, treated)), out=total)
                 if missing is not None and indicators.any():
                     total += missing @ indicators if by_row else indicators @ missing
                 total += self.model["intercept"]["coefficient"]
-                np.maximum(total, self.lower, out=total)
-                np.minimum(total, self.upper, out=total)
+                np.clip(total, self.lower, self.upper, out=total)
         return self._finish(out) if "target_transform" in self.model else out
 
     def _clipped_linear(self, cells, total):
