@@ -15,7 +15,7 @@ from ._ledger import Ledger, current
 from ._messages import in_parameters
 from ._program import Abstained, run
 from ._sklearn import fitted_steps, repeated_fits
-from ._table import column_name, comma_text, finite_or_nan, listed, read_table, refuse_sparse, text, texts_of, to_arrow, to_csv
+from ._table import column_name, comma_text, listed, read_table, refuse_sparse, stored_numbers, text, texts_of, to_arrow, to_csv
 
 try:
     from sklearn.exceptions import DataConversionWarning
@@ -148,6 +148,7 @@ class Fitting:
         """Fit to records X and targets y, converted to text by cell. more are additional arguments of the command."""
         table = read_table(X)
         target = self._target(table.names, y)
+        target_numbers = stored_numbers(y)
         y = target_cells(y)
         if not table.names:
             raise ValueError(f"0 feature(s) (shape=({len(y)}, 0)) while a minimum of 1 is required.")
@@ -155,7 +156,7 @@ class Fitting:
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
         if len(y) != table.rows:
             raise ValueError("Found input variables with inconsistent numbers of samples: X and y differ")
-        data, records = self._training_table(table, target, y, cell)
+        data, records = self._training_table(table, target, y, target_numbers, cell)
         arguments = ["fit", *self._arguments(table, target, data), *more]
         if self.engine is not None:
             arguments.append(f"--engine={self.engine}")
@@ -185,21 +186,26 @@ class Fitting:
                 warnings.warn(DptrainWarning(f"{w['code']}: {in_parameters(w['text'])}", w["code"], w["severity"]), stacklevel=3)
         return self
 
-    def _training_table(self, table, target, y, cell):
+    def _training_table(self, table, target, y, target_numbers, cell):
         """Return the path of the table on standard input, and its bytes: an Arrow stream of a large table with pyarrow, otherwise CSV.
 
         Both give the same release. With a recipe or a format, which may have a column of numbers read by its text, it is CSV.
+        So it is for a regression without target_numbers: a target that is stored as text is refused. Apart from the size, dtypes
+        and parameters decide, and no cell does.
         """
         write = comma_text if (self.format or {}).get("decimal") == "," else text
         names = [*table.names, target]
         texts = set(map(column_name, [*(self.categories or ()), *(self.hash or ())]))
         plain = self.recipe is None and not self.format and not any(str(key).startswith("data") for key in self.settings or ())
+        if cell is not None:
+            target_numbers = None
+        elif target_numbers is None:
+            plain = False
         if plain and table.rows * len(names) >= _ARROW_CELLS:
             read_as_text = texts | set(map(column_name, [*(self.dates or ()), *filter(None, [self.unit, self.by])]))
             columns = [None if name in read_as_text else table.stored(j) for j, name in enumerate(table.names)]
-            columns.append(_target_numbers(y) if cell is None else None)
-            as_numbers = columns[-1] is not None or cell is not None  # texts stored as the target of a regression are refused
-            if as_numbers and any(column is not None for column in columns):
+            columns.append(target_numbers)
+            if any(column is not None for column in columns):
                 for j, name in enumerate(table.names):
                     if columns[j] is None:
                         columns[j] = texts_of(table.cells(j, name in texts), write)
@@ -277,16 +283,6 @@ class Fitting:
 
 
 _ARROW_CELLS = 50_000  # fewer are written as CSV in less time than it takes to import pyarrow
-
-
-def _target_numbers(y):
-    """Return a list of numbers as float64, or None for other lists."""
-    if not set(map(type, y)) <= {int, float}:
-        return None
-    try:
-        return finite_or_nan(y)
-    except OverflowError:  # a whole number beyond float64
-        return None
 
 
 def print_stage(stage, stages, name):

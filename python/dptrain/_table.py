@@ -37,11 +37,7 @@ class Table:
 
     def stored(self, j):
         """Return column j as float64, with NaN for missing and infinite values, or None if its dtype is not numeric."""
-        raw = getattr(self._columns[j].raw, "dtype", None) or getattr(self._columns[j].raw, "type", None)
-        if str(raw).lower().startswith("bool"):
-            return None
-        numbers = self.numbers(j)
-        return None if numbers is None else finite_or_nan(numbers)
+        return self._columns[j].stored()
 
     def dates(self, j):
         """Return column j as datetime64 in local time, or None if its dtype is not a date."""
@@ -74,6 +70,14 @@ class _Column:
 
     def numbers(self):
         return None
+
+    def stored(self):
+        dtype = getattr(self.raw, "dtype", None) or getattr(self.raw, "type", None)
+        numbers = None if str(dtype).lower().startswith("bool") else self.numbers()
+        if numbers is None:
+            return None
+        numbers = np.asarray(numbers, dtype=np.float64)
+        return numbers if np.isfinite(numbers).all() else np.where(np.isinf(numbers), np.nan, numbers)
 
     def dates(self):
         return None
@@ -383,10 +387,15 @@ def to_csv(names, cells, write=text):
     return out.getvalue().encode("utf-8", "replace")
 
 
-def finite_or_nan(numbers):
-    """Return float64 numbers with NaN for infinite ones."""
-    numbers = np.asarray(numbers, dtype=np.float64)
-    return numbers if np.isfinite(numbers).all() else np.where(np.isinf(numbers), np.nan, numbers)
+def stored_numbers(y):
+    """Return a target like [Table.stored], or None if it has no numeric dtype, as a list has none."""
+    if isinstance(y, np.ndarray):
+        return _ArrayColumn(y).stored() if y.ndim == 1 else None
+    if hasattr(y, "iloc"):
+        return _PandasColumn(y).stored() if hasattr(y, "dtype") else None
+    if hasattr(y, "to_pylist"):
+        return _ArrowColumn(y).stored()
+    return _PolarsColumn(y).stored() if hasattr(getattr(y, "dtype", None), "is_numeric") else None
 
 
 def to_arrow(names, columns):

@@ -51,8 +51,10 @@ def test_an_arrow_stream_has_the_cells_of_the_csv_file(monkeypatch, table, estim
     def sent(cells):
         monkeypatch.setattr(_fit, "_ARROW_CELLS", cells)
         read = _fit.read_table(table)
-        y = ["a", "b"] * 4 if isinstance(estimator, DPClassifier) else [1.5, 2, float("nan"), float("inf")] * 2
-        return estimator._training_table(read, "y", y, str if isinstance(estimator, DPClassifier) else None)
+        if isinstance(estimator, DPClassifier):
+            return estimator._training_table(read, "y", ["a", "b"] * 4, None, str)
+        y = np.array([1.5, 2, float("nan"), float("inf")] * 2)
+        return estimator._training_table(read, "y", y.tolist(), _table.stored_numbers(y), None)
 
     path, text = sent(10**9)
     assert path == "-"
@@ -77,4 +79,22 @@ def test_a_recipe_or_a_format_may_read_numbers_as_texts(monkeypatch):
     monkeypatch.setattr(_fit, "_ARROW_CELLS", 0)
     table = _fit.read_table(np.ones((4, 2)))
     for estimator in (DPRegressor(1, recipe="r.yaml"), DPRegressor(1, format={"decimal": ","}), DPRegressor(1, settings={"data.columns": {}})):
-        assert estimator._training_table(table, "y", [1.0] * 4, None)[0] == "-"
+        assert estimator._training_table(table, "y", [1.0] * 4, np.ones(4), None)[0] == "-"
+
+
+def test_the_dtype_of_a_target_decides_how_it_is_sent(monkeypatch):
+    """Not its cells, which are private: a list has no dtype, and texts stored as the target of a regression are refused."""
+    monkeypatch.setattr(_fit, "_ARROW_CELLS", 0)
+    table = _fit.read_table(np.ones((2, 2)))
+    for y, path in (
+        (np.array([1, 2]), "-.arrows"),
+        (pandas.Series([1, None], dtype="Int64"), "-.arrows"),
+        (polars.Series([1.5, None]), "-.arrows"),
+        (pyarrow.array([1.5, None]), "-.arrows"),
+        (np.array([True, False]), "-"),
+        ([1.0, 2.0], "-"),
+        (np.array([1.0, None]), "-"),
+        (pandas.Series(["1", "2"]), "-"),
+        (pandas.DataFrame({"y": [1, 2]}), "-"),
+    ):
+        assert DPRegressor(1)._training_table(table, "y", [1, 2], _table.stored_numbers(y), None)[0] == path, y

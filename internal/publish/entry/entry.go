@@ -100,10 +100,13 @@ func Reserve(ctx context.Context, r Request) (*Entry, error) {
 	}, nil
 }
 
-// Records returns the rule by which a run splits its table into records.
+// Records returns the rule by which a run splits its table into records. From standard input, the rows of any format are the
+// lines of the CSV file with the same cells: Python sends large tables in another format than small ones, and their size is
+// private.
 func Records(table string, format dataset.Format) ledger.Records {
+	_, piped := tablefile.Stdin(table)
 	switch kind, _, _ := tablefile.ParsePath(table); {
-	case table == "", kind.Offsets():
+	case table == "", kind.Offsets() && !piped:
 		return ledger.RecordsUnstated
 	case !format.Lines():
 		return ledger.RecordsQuoted

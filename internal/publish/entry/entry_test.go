@@ -698,6 +698,8 @@ func TestRecordsOfTables(t *testing.T) {
 		{"t.csv", false, ledger.RecordsLines},
 		{"t.tsv.gz", true, ledger.RecordsQuoted},
 		{"t.parquet", true, ledger.RecordsUnstated},
+		{"-", false, ledger.RecordsLines},
+		{"-.arrows", false, ledger.RecordsLines},
 		{"", true, ledger.RecordsUnstated},
 	} {
 		got := Records(x.table, dataset.Format{MultilineQuotes: x.quotes})
