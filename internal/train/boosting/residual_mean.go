@@ -17,8 +17,8 @@ const (
 	widerMeanClip = 2
 )
 
-// meanClip returns the wider clamp where residuals beyond the usual one are seen: where what it would cut from them, by the
-// released counts of the residuals, exceeds its noise. sigma is the noise of a count.
+// meanClip returns the wider clamp if the released counts show residuals beyond the usual one: if the excess that it would cut
+// is larger than the noise in that excess. sigma is the noise of a count.
 func meanClip(counts []float64, sigma float64) float64 {
 	cut := 0.
 	noise := 0.
