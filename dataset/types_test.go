@@ -1,9 +1,12 @@
 package dataset
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -318,6 +321,26 @@ func TestTypes(t *testing.T) {
 	checkTyped(t, duck, "interval", typed{refused: true}, 3)
 }
 
+// checkStreamedTypes checks that a column of a stream is refused as that of the file is, and that the stream stays complete.
+func checkStreamedTypes(t *testing.T, path string, c Column, want error) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, err := HeadingFrom(bytes.NewBuffer(content), path, ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ReadOptions{}.CheckColumnsFrom(t.Context(), rest, path, Schema{Columns: []Column{c}})
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%s as a stream: %v, as a file: %v", path, got, want)
+	}
+	if left, err := io.ReadAll(rest); err != nil || !bytes.Equal(left, content) {
+		t.Errorf("%s: %d bytes are left of the stream, %v", path, len(left), err)
+	}
+}
+
 // checkTyped compares a column of a file with the expected cells.
 func checkTyped(t *testing.T, path, name string, want typed, rows int) {
 	t.Helper()
@@ -345,6 +368,7 @@ func checkTyped(t *testing.T, path, name string, want typed, rows int) {
 				path, name, checked,
 			)
 		}
+		checkStreamedTypes(t, path, c, checked)
 		if want.refused {
 			if !errors.Is(err, ErrColumnType) {
 				t.Errorf(
