@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"strings"
 
@@ -25,12 +26,13 @@ func (a *app) run(ctx context.Context, args []string) (code int) {
 	raw := &output{w: a.stdout}
 	painted := a.painter(raw)
 	out := terminal.NewEscapingWriter(painted)
-	messages := terminal.NewEscapingWriter(a.stderr)
+	wrapped := a.wrapper()
+	messages := terminal.NewEscapingWriter(wrapped)
 	a.data = raw
 	a.stdout = out
 	a.screen = a.stderr
 	a.stderr = messages
-	defer func() { _ = messages.Flush() }()
+	defer func() { _ = errors.Join(messages.Flush(), wrapped.Flush()) }()
 	root := rootCommand(a)
 	given := make([]string, len(args))
 	for i, arg := range args {
@@ -67,6 +69,15 @@ func (a *app) painter(raw *output) io.Writer {
 		return terminal.NewPainter(raw)
 	}
 	return raw
+}
+
+// wrapper returns the writer for messages on standard error. It breaks lines that are wider than the terminal.
+func (a *app) wrapper() *terminal.Wrapper {
+	width := func() int { return 0 }
+	if f, ok := a.stderr.(*os.File); ok && a.terminal {
+		width = func() int { return terminal.Width(f) }
+	}
+	return terminal.NewWrapper(a.stderr, width)
 }
 
 // output is standard output. It keeps its first error, so that commands need not check each write: a full disk is a
