@@ -106,8 +106,9 @@ func readFiles(
 }
 
 // HeadingFrom is [ReadHeading] for the formats of [ReadFrom]. It reads beyond the header; rest yields all of r
-// from the start.
+// from the start, and ends with the error of ctx if ctx ends first.
 func HeadingFrom(
+	ctx context.Context,
 	r io.Reader,
 	name string,
 	opts ReadOptions,
@@ -117,18 +118,30 @@ func HeadingFrom(
 		return Heading{}, nil, err
 	}
 	if rd.format.needsOffsets() {
-		held, err := rd.holdTable(context.Background(), r)
+		held, err := rd.holdTable(ctx, r)
 		if err != nil {
 			return Heading{}, nil, err
 		}
 		h, err = rd.headingAt(held, held.Size())
 		return h, held, err
 	}
+	within, cancel := context.WithCancel(ctx)
+	defer func() {
+		if err != nil {
+			cancel()
+		}
+	}()
+	lines := newPump(within, r)
 	var seen strings.Builder
-	src, err := rd.newSource(io.TeeReader(r, &seen))
-	if err != nil {
-		return Heading{}, nil, err
+	src, err := rd.newSource(io.TeeReader(lines, &seen))
+	if err == nil {
+		h, err = rd.readHeading(src)
 	}
-	h, err = rd.readHeading(src)
-	return h, io.MultiReader(strings.NewReader(seen.String()), r), err
+	if ended := ctx.Err(); ended != nil {
+		return Heading{}, nil, ended
+	}
+	if err != nil {
+		return h, nil, err
+	}
+	return h, io.MultiReader(strings.NewReader(seen.String()), lines), nil
 }

@@ -299,7 +299,7 @@ func errorOfThree[A, B any](_ A, _ B, err error) error {
 // TestHeadingFrom checks that the header is read and that no byte of the stream is lost.
 func TestHeadingFrom(t *testing.T) {
 	data := "a,b\n" + strings.Repeat("1,2\n", 50_000)
-	heading, rest, err := HeadingFrom(strings.NewReader(data), "stdin", ReadOptions{})
+	heading, rest, err := HeadingFrom(t.Context(), strings.NewReader(data), "stdin", ReadOptions{})
 	if err != nil ||
 		!slices.Equal(heading.Names, []string{"a", "b"}) {
 		t.Fatalf("%v, %v", heading, err)
@@ -333,4 +333,35 @@ func TestNoHeader(t *testing.T) {
 		equalFloats(t, content, table.Float(0), []float64{2, 4})
 		equalFloats(t, content, table.Float(1), []float64{1, 3})
 	}
+}
+
+// TestHeadingFromEnds checks that a reader of a header that never comes ends with its context, and that the rest of a stream
+// does as well.
+func TestHeadingFromEnds(t *testing.T) {
+	for _, name := range []string{"stdin", "stdin.parquet"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		in, out := io.Pipe()
+		go func() {
+			_, _ = out.Write([]byte("a,"))
+			cancel()
+		}()
+		if _, _, err := HeadingFrom(ctx, in, name, ReadOptions{}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+		_ = in.Close()
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	in, out := io.Pipe()
+	go func() {
+		_, _ = out.Write([]byte("a,b\n1,2\n"))
+		cancel()
+	}()
+	_, rest, err := HeadingFrom(ctx, in, "stdin", ReadOptions{})
+	if err == nil {
+		_, err = io.ReadAll(rest)
+	}
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("the rest: %v", err)
+	}
+	_ = in.Close()
 }

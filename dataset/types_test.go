@@ -328,7 +328,7 @@ func checkStreamedTypes(t *testing.T, path string, c Column, want error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, err := HeadingFrom(bytes.NewBuffer(content), path, ReadOptions{})
+	_, rest, err := HeadingFrom(t.Context(), bytes.NewBuffer(content), path, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

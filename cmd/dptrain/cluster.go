@@ -74,7 +74,7 @@ func (j *job) sparkColumns(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	w.Flush()
-	heading, _, err := dataset.HeadingFrom(&line, cluster.QueryName, j.readOptions())
+	heading, _, err := dataset.HeadingFrom(ctx, &line, cluster.QueryName, j.readOptions())
 	return heading.Names, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -622,4 +623,39 @@ func TestNoCellAnywhere(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A stalled input has some bytes and then nothing. It ends a context when its reader has waited for more.
+type stalled struct {
+	io.Reader
+	interrupt context.CancelFunc
+	forever   <-chan struct{}
+}
+
+func (s *stalled) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if err == io.EOF {
+		s.interrupt()
+		<-s.forever
+	}
+	return n, err
+}
+
+// TestInterruptedBeforeTheHeader interrupts commands that wait for the rest of a header, or of a table that they hold in
+// memory.
+func TestInterruptedBeforeTheHeader(t *testing.T) {
+	chdirTemp(t)
+	for _, command := range []string{"fit --target y --data", "plan --target y --data", "describe"} {
+		for _, name := range []string{"-", "-.tsv", "-.parquet", "-.arrow", "-.xlsx", "-.csv.gz"} {
+			ctx, cancel := context.WithCancel(t.Context())
+			args := append(strings.Fields(command), name, "--epsilon", "1")
+			var stdout, stderr bytes.Buffer
+			code := run(ctx, args, &stalled{strings.NewReader("{\"a"), cancel, t.Context().Done()}, &stdout, &stderr)
+			cancel()
+			if code != exitInterrupted || stderr.String() != "dptrain: interrupted\n" {
+				t.Errorf("%s %s: code %d, %q", command, name, code, stderr.String())
+			}
+		}
+	}
+	onlyFiles(t)
 }

@@ -219,7 +219,7 @@ func (j *job) columns(ctx context.Context) ([]string, error) {
 	var err error
 	name, piped := tablefile.Stdin(j.table)
 	if piped {
-		heading, j.stdin, err = dataset.HeadingFrom(j.stdin, name, j.readOptions())
+		heading, j.stdin, err = dataset.HeadingFrom(ctx, j.stdin, name, j.readOptions())
 	} else {
 		name = j.table
 		heading, err = dataset.ReadHeading(j.table, j.readOptions())

@@ -51,6 +51,7 @@ func (j *job) queryColumns(ctx context.Context) ([]string, error) {
 		return nil, j.unanswered(err)
 	}
 	heading, _, err := dataset.HeadingFrom(
+		ctx,
 		bytes.NewReader(line),
 		query.Name,
 		j.readOptions(),
