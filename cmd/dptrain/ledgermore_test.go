@@ -45,8 +45,9 @@ func TestLedgerHeldAfterTheRun(t *testing.T) {
 	withLedger(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	var stdout, stderr strings.Builder
-	a := newApp(strings.NewReader(""), &stdout, &stderr)
+	var stdout strings.Builder
+	stderr := &interrupter{cancel: cancel, after: 1} // the first line says that it waits
+	a := newApp(strings.NewReader(""), &stdout, stderr)
 	a.ledgerWait = time.Millisecond // for the reservation; the end of a run waits longer
 	var holder *bolt.DB
 	a.onStage = func(stage string) {
@@ -58,7 +59,6 @@ func TestLedgerHeldAfterTheRun(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		time.AfterFunc(100*time.Millisecond, cancel)
 	}
 	code := a.run(ctx, ledgerArgs("fit", ".4"))
 	const want = "dptrain: waiting for my.ledger, which another process is using\n" +
