@@ -625,7 +625,7 @@ func TestNoCellAnywhere(t *testing.T) {
 	}
 }
 
-// A stalled input has some bytes and then nothing. It ends a context when its reader has waited for more.
+// A stalled input has some bytes, and never another. It ends a context when its reader waits for more.
 type stalled struct {
 	io.Reader
 	interrupt context.CancelFunc

@@ -45,7 +45,7 @@ func TestWrapper(t *testing.T) {
 	}
 }
 
-// TestWrapperKeepsWords checks that wrapping only moves words: none is lost, added or split, and no line is wider than the
+// TestWrapperKeepsWords checks that wrapping only moves words: it loses, adds and splits no word, and no line is wider than the
 // terminal unless it consists of one word or command.
 func TestWrapperKeepsWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
