@@ -54,7 +54,7 @@ const killAt = "DPTRAIN_TEST_KILL"
 
 // fullAt is the environment variable with the stage, or "start", from which a process that behaves as dptrain finds
 // the disk full.
-const fullAt = "DPTRAIN_TEST_FULL"
+const fullAt = "DPTRAIN_TEST_FULL_DISK"
 
 func killedAt(stage string) {
 	a := newApp(os.Stdin, os.Stdout, os.Stderr)
