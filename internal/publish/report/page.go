@@ -184,7 +184,7 @@ func Markdown(w io.Writer, s Source) error {
 }
 
 // greek writes the parameters of a guarantee with Greek letters.
-var greek = strings.NewReplacer("(epsilon ", "(ε ", ", delta ", ", δ ", ", mu ", ", μ ")
+var greek = strings.NewReplacer("(epsilon ", "(ε\u00a0", ", delta ", ", δ\u00a0", ", mu ", ", μ\u00a0")
 
 func prose(s string) document.Block {
 	return document.Block{Text: s}
